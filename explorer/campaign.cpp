@@ -1,9 +1,10 @@
 #include "explorer/campaign.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -15,20 +16,41 @@
 namespace falafel::explorer {
 namespace {
 
-void add(CampaignResult& result, const WorkerCounters& counters) {
-  result.schedules += counters.schedules;
-  result.steps += counters.steps;
-  result.hash += counters.hash;
-  result.unknown += counters.unknown;
-  for (std::size_t index = 0; index < result.probes.size(); ++index) {
-    result.probes[index] += counters.probes[index];
+using Workers = std::vector<std::unique_ptr<Worker>>;
+
+// The sum over all workers of the counter that `counter_of` returns.
+template <typename CounterOf>
+std::uint64_t sum_of(const Workers& workers, const CounterOf& counter_of) {
+  std::uint64_t sum = 0;
+  for (const auto& worker : workers) sum += std::invoke(counter_of, worker->counters());
+  return sum;
+}
+
+template <typename Kind, std::size_t size>
+NamedCounts count_by_kind(const Workers& workers,
+                          std::array<std::atomic<std::uint64_t>, size> WorkerCounters::*counters) {
+  NamedCounts counts;
+  for (std::size_t index = 0; index < size; ++index) {
+    counts.emplace_back(
+        to_string(static_cast<Kind>(index)),
+        sum_of(workers, [&](const WorkerCounters& all) { return (all.*counters)[index].load(); }));
   }
-  for (std::size_t index = 0; index < result.simulator_probes.size(); ++index) {
-    result.simulator_probes[index] += counters.simulator_probes[index];
+  return counts;
+}
+
+void count(const Program& program, const Workers& workers, CampaignResult& result) {
+  result.schedules = sum_of(workers, &WorkerCounters::schedules);
+  result.steps = sum_of(workers, &WorkerCounters::steps);
+  result.hash = sum_of(workers, &WorkerCounters::hash);
+  result.unknown = sum_of(workers, &WorkerCounters::unknown);
+  for (const fabric::Probe& probe : program.probes()) {
+    result.probes.emplace_back(probe.name, sum_of(workers, [&](const WorkerCounters& counters) {
+                                 return counters.probes[probe.index].load();
+                               }));
   }
-  for (std::size_t index = 0; index < result.faults.size(); ++index) {
-    result.faults[index] += counters.faults[index];
-  }
+  result.simulator_probes =
+      count_by_kind<sim::SimulatorProbe>(workers, &WorkerCounters::simulator_probes);
+  result.faults = count_by_kind<sim::FaultKind>(workers, &WorkerCounters::faults);
 }
 
 void add(CampaignResult& result, const Finding& finding) {
@@ -50,26 +72,6 @@ std::uint64_t lowest_seed(const CampaignResult& result) {
 
 }  // namespace
 
-void add(UnjudgedSchedules& sum, const UnjudgedSchedules& part) {
-  for (const auto& [property, unjudged] : part) {
-    const auto [known, is_new] = sum.emplace(property, unjudged);
-    if (is_new) continue;
-    known->second.schedules += unjudged.schedules;
-    if (unjudged.seed >= known->second.seed) continue;
-    known->second.seed = unjudged.seed;
-    known->second.reason = unjudged.reason;
-  }
-}
-
-std::string to_text(const UnjudgedSchedules& unjudged) {
-  std::string text;
-  for (const auto& [property, schedules] : unjudged) {
-    text += fmt::format("not judged: {} in {} schedules, first with seed {}: {}\n", property,
-                        schedules.schedules, schedules.seed, schedules.reason);
-  }
-  return text;
-}
-
 CampaignResult run_campaign(const Program& program, const CampaignOptions& options,
                             const CampaignProgress& progress) {
   constexpr auto interval = std::chrono::milliseconds(50);
@@ -77,11 +79,12 @@ CampaignResult run_campaign(const Program& program, const CampaignOptions& optio
   const double start = now_seconds();
   SeedSource seeds(
       {.first = options.first_seed, .stride = options.stride, .count = options.schedules});
-  std::vector<std::unique_ptr<Worker>> workers;
+  Workers workers;
   for (unsigned index = 0; index < std::max(options.jobs, 1U); ++index) {
     workers.push_back(std::make_unique<Worker>(program, seeds));
   }
   CampaignResult found;  // findings only; the counters stay with the workers
+  found.identity = identify(program, options.scenario_options);
   bool is_asked_to_end = false;
   for (bool is_over = false; !is_over;) {
     std::this_thread::sleep_for(interval);
@@ -98,8 +101,10 @@ CampaignResult run_campaign(const Program& program, const CampaignOptions& optio
     }
     CampaignResult result = found;
     result.seconds = seconds;
-    result.seeds = seeds.taken();
-    for (const auto& worker : workers) add(result, worker->counters());
+    if (const std::uint64_t taken = seeds.taken(); taken > 0) {
+      result.seeds = {{.first = options.first_seed, .stride = options.stride, .count = taken}};
+    }
+    count(program, workers, result);
     if (is_over) return result;
     if (!progress(result)) is_asked_to_end = true;
   }

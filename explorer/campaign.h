@@ -5,17 +5,14 @@
 // number of workers. Every tenth schedule runs twice and must take the same course.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
-#include "explorer/crash_recorder.h"
+#include "explorer/campaign_result.h"
 #include "explorer/program.h"
-#include "fabric/fabric.h"
-#include "fabric/sim/simulation.h"
 
 namespace falafel::explorer {
 
@@ -29,52 +26,9 @@ struct CampaignOptions {
   // Stops soon after the first violation, but runs all lower seeds, so that the finding with the
   // lowest seed does not depend on the number of workers.
   bool stops_at_violation = false;
+  // The options that determined the scenarios of the program, for the identity of the result.
+  std::map<std::string, std::vector<std::string>> scenario_options{};
 };
-
-struct Finding {
-  std::string property;
-  std::uint64_t seed = 0;
-  std::uint64_t steps = 0;
-  std::string explanation;
-};
-
-// Schedules without a verdict of one property, and the first of them.
-struct Unjudged {
-  std::uint64_t schedules = 0;
-  std::uint64_t seed = 0;  // the lowest
-  std::string reason;      // of the run with that seed
-};
-
-// By property.
-using UnjudgedSchedules = std::map<std::string, Unjudged>;
-// Adds the counts, and keeps the lowest seeds.
-void add(UnjudgedSchedules& sum, const UnjudgedSchedules& part);
-// One line for each property: how many, why, and the first seed.
-std::string to_text(const UnjudgedSchedules& unjudged);
-
-struct CampaignResult {
-  // How many seeds have been run: the first ones of the campaign, without a gap, unless it stopped
-  // at a violation. It counts those that crashed, too. While the campaign goes on, it counts seeds
-  // that still run.
-  std::uint64_t seeds = 0;
-  std::uint64_t schedules = 0;  // runs that came to their end
-  double seconds = 0;
-  std::uint64_t steps = 0;
-  std::uint64_t hash = 0;     // over all seeds and their trace hashes, independent of order
-  std::uint64_t unknown = 0;  // schedules that a checker could not judge
-  UnjudgedSchedules unjudged;
-  // How many schedules violated each property, and the finding with the lowest seed.
-  std::map<std::string, std::uint64_t> violations;
-  std::map<std::string, Finding> findings;
-  std::array<std::uint64_t, fabric::max_probes> probes{};
-  std::array<std::uint64_t, sim::simulator_probe_count> simulator_probes{};
-  std::array<std::uint64_t, sim::fault_kind_count> faults{};
-
-  bool holds() const { return violations.empty(); }
-};
-
-// A property of the run itself, like crash_property and hang_property.
-inline constexpr std::string_view determinism_property = "determinism";
 
 // Gets the result so far. Returns whether the campaign continues. If not, it completes the runs
 // that have begun and ends.

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <tl/expected.hpp>
 
-#include "explorer/campaign.h"
+#include "explorer/campaign_result.h"
 #include "explorer/program.h"
 #include "explorer/shrink.h"
 

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
+#include "explorer/crash_recorder.h"
 #include "explorer/failing_run.h"
 #include "explorer/wall_clock.h"
 #include "fabric/fiber_stack.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "explorer/campaign.h"
+#include "explorer/campaign_result.h"
 #include "explorer/seed_source.h"
 #include "processes/child_process.h"
 #include "processes/shared_object.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "explorer/campaign.h"
+#include "explorer/campaign_result.h"
 
 namespace falafel::check {
 

@@ -81,7 +81,7 @@ std::string time_text(double seconds) {
                             : fmt::format("{} h {:02} min", whole / 3'600, whole / 60 % 60);
 }
 
-std::string draw_coverage_curve(const explorer::CampaignResults& results) {
+std::string draw_coverage_curve(const explorer::CampaignResult& results) {
   std::vector<double> times;
   times.reserve(results.first_reached.size());
   for (const auto& [name, first] : results.first_reached) times.push_back(first.seconds);

@@ -16,9 +16,8 @@
 #include <vector>
 
 #include "explorer/campaign.h"
-#include "explorer/campaign_results.h"
-#include "explorer/commands/campaign_course.h"
-#include "explorer/commands/campaign_report.h"
+#include "explorer/commands/campaign_in_parts.h"
+#include "explorer/commands/campaign_verdict.h"
 #include "explorer/commands/commands.h"
 #include "explorer/commands/record_finding.h"
 #include "explorer/failing_run.h"
@@ -31,8 +30,7 @@ constexpr int status_interrupted = 4;
 constexpr std::uint64_t most_schedules = 1'000'000'000'000'000'000;
 
 struct FuzzOptions {
-  CoursePlan plan;
-  std::map<std::string, std::vector<std::string>> scenario_options{};
+  CampaignPlan plan;
   std::string shard_text = "1/1";
   bool has_schedules = false;
   double shrink_seconds = 40;
@@ -49,26 +47,24 @@ struct Campaign {
   const FuzzOptions& options;
 };
 
-// `done` by earlier parts of the campaign, `result` by the one that is under way.
-void print_progress(const Campaign& campaign, const explorer::CampaignResults& done,
-                    const explorer::CampaignResult& result) {
+// `done` by earlier parts of the campaign, `part` by the one that is under way.
+void print_progress(const Campaign& campaign, const explorer::CampaignResult& done,
+                    const explorer::CampaignResult& part) {
   if (isatty(STDERR_FILENO) == 0) return;
-  const double rate = static_cast<double>(result.schedules) / std::max(result.seconds, 0.001);
+  const double rate = static_cast<double>(part.schedules) / std::max(part.seconds, 0.001);
   const explorer::CampaignOptions& options = campaign.options.plan.campaign;
   std::size_t reached = 0;
-  for (std::size_t index = 0; index < campaign.program.probes().size(); ++index) {
-    const std::uint64_t before = done.probes.empty() ? 0 : done.probes[index].second;
-    const std::uint64_t now = result.probes[campaign.program.probes()[index].index];
-    reached += before + now > 0 ? 1 : 0;
+  for (const auto& [probe, count] : part.probes) {
+    reached += explorer::count_of(done.probes, probe) + count > 0 ? 1 : 0;
   }
-  const double schedules = static_cast<double>(done.schedules + result.schedules);
+  const double schedules = static_cast<double>(done.schedules + part.schedules);
   const double seconds_left = options.seconds > 0
-                                  ? options.seconds - done.seconds - result.seconds
+                                  ? options.seconds - done.seconds - part.seconds
                                   : (static_cast<double>(options.schedules) - schedules) / rate;
   fmt::print(stderr,
              "\r{} schedules, {:.0f}/s, {} of {} probes reached, {} violations, {:.0f} s left   ",
              schedules, rate, reached, campaign.program.probes().size(),
-             done.violations.size() + result.violations.size(), std::max(seconds_left, 0.0));
+             done.violations.size() + part.violations.size(), std::max(seconds_left, 0.0));
 }
 
 // Runs one seed and writes its page, whether the run fails or not.
@@ -117,64 +113,64 @@ void print_head(const Campaign& campaign) {
 
 // A campaign that has run all its schedules must have reached all conditions. A shard need not.
 std::vector<std::string> missed_conditions(const Campaign& campaign,
-                                           const explorer::CampaignResults& results) {
+                                           const explorer::CampaignResult& result) {
   const explorer::CampaignOptions& options = campaign.options.plan.campaign;
-  const bool is_whole = options.stride == 1 && results.schedules >= options.schedules;
-  return results.holds() && is_whole ? unreached_conditions(results) : std::vector<std::string>();
+  const bool is_whole = options.stride == 1 && result.schedules >= options.schedules;
+  return result.holds() && is_whole ? unreached_conditions(result) : std::vector<std::string>();
 }
 
 // If the user cannot know from the options which seeds were run, says so, and how to repeat them.
-void print_seeds(const Campaign& campaign, const Course& course) {
+void print_seeds(const Campaign& campaign, const CampaignOutcome& outcome) {
   const explorer::CampaignOptions& options = campaign.options.plan.campaign;
-  const std::uint64_t seeds = course.seeds();
-  if (course.is_interrupted) fmt::print("interrupted\n");
+  const std::uint64_t seeds = outcome.result.seed_count();
+  if (outcome.is_interrupted) fmt::print("interrupted\n");
   if (seeds == options.schedules || options.stops_at_violation) return;
-  fmt::print("seeds {}; repeat them with --schedules {}\n", describe_seeds(course.results.seeds),
+  fmt::print("seeds {}; repeat them with --schedules {}\n", describe_seeds(outcome.result.seeds),
              seeds * options.stride);
 }
 
-void print_course(const Campaign& campaign, const Course& course, const CampaignReport& report) {
+void print_outcome(const Campaign& campaign, const CampaignOutcome& outcome,
+                   const CampaignVerdict& verdict) {
   if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\n");
   if (!campaign.options.json) {
-    print_seeds(campaign, course);
-    print_text(report);
+    print_seeds(campaign, outcome);
+    print_text(verdict);
     return;
   }
-  nlohmann::json json = to_json(report);
-  json["interrupted"] = course.is_interrupted;
+  nlohmann::json json = to_json(verdict);
+  json["interrupted"] = outcome.is_interrupted;
   fmt::print("{}\n", json.dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
 }
 
 int run_and_report(const Campaign& campaign) {
   const FuzzOptions& options = campaign.options;
   if (!options.json) print_head(campaign);
-  const auto course =
-      run_course(campaign.program, explorer::identify(campaign.program, options.scenario_options),
-                 options.plan,
-                 [&](const explorer::CampaignResults& done, const explorer::CampaignResult& part) {
-                   print_progress(campaign, done, part);
-                 });
-  if (!course) {
-    fmt::print(stderr, "{}\n", course.error());
+  const auto outcome =
+      run_in_parts(campaign.program, options.plan,
+                   [&](const explorer::CampaignResult& done, const explorer::CampaignResult& part) {
+                     print_progress(campaign, done, part);
+                   });
+  if (!outcome) {
+    fmt::print(stderr, "{}\n", outcome.error());
     return status_wrong_usage;
   }
-  CampaignReport report{.results = course->results,
-                        .findings = {},
-                        .missed_conditions = missed_conditions(campaign, course->results),
-                        .executable = campaign.command.executable(),
-                        .permitted_unjudged_share = options.permitted_unjudged_share,
-                        .describe_scenario = [&](std::uint64_t seed) {
-                          return campaign.program.draw(seed)->describe();
-                        }};
+  CampaignVerdict verdict{.result = outcome->result,
+                          .findings = {},
+                          .missed_conditions = missed_conditions(campaign, outcome->result),
+                          .executable = campaign.command.executable(),
+                          .permitted_unjudged_share = options.permitted_unjudged_share,
+                          .describe_scenario = [&](std::uint64_t seed) {
+                            return campaign.program.draw(seed)->describe();
+                          }};
   // Whoever interrupts the campaign does not want to wait for small runs.
-  const double shrink_seconds = course->is_interrupted ? 0 : options.shrink_seconds;
-  for (const auto& [property, finding] : course->results.findings) {
-    report.findings.push_back(
+  const double shrink_seconds = outcome->is_interrupted ? 0 : options.shrink_seconds;
+  for (const auto& [property, finding] : outcome->result.findings) {
+    verdict.findings.push_back(
         record_finding(campaign.program, finding, shrink_seconds, options.output));
   }
-  print_course(campaign, *course, report);
-  const int status = exit_status_of(report);
-  return status == 0 && course->is_interrupted ? status_interrupted : status;
+  print_outcome(campaign, *outcome, verdict);
+  const int status = exit_status_of(verdict);
+  return status == 0 && outcome->is_interrupted ? status_interrupted : status;
 }
 
 int fuzz(const CommandProgram& command, FuzzOptions& options) {
@@ -265,7 +261,7 @@ void add_fuzz_command(CLI::App& app, CommandProgram& program, int& exit_status) 
   command->add_flag("--json", options->json, "print the result as one JSON object");
   command->callback([options, schedules, scenario_options, &program, &exit_status] {
     options->has_schedules = schedules->count() > 0;
-    options->scenario_options = given(scenario_options);
+    options->plan.campaign.scenario_options = given(scenario_options);
     exit_status = fuzz(program, *options);
   });
 }

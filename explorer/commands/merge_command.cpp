@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "explorer/campaign_results.h"
-#include "explorer/commands/campaign_report.h"
+#include "explorer/campaign_result.h"
+#include "explorer/commands/campaign_verdict.h"
 #include "explorer/commands/commands.h"
 #include "explorer/commands/results_files.h"
 
@@ -29,26 +29,26 @@ int merge(const CommandProgram& program, const MergeOptions& options) {
   };
   const auto files = add_up(options.paths);
   if (!files) return refuse(files.error());
-  const explorer::CampaignResults* const sum = &files->sum;
+  const explorer::CampaignResult* const sum = &files->sum;
   if (!options.output.empty()) {
-    if (const auto saved = save_results(*sum, options.output); !saved) return refuse(saved.error());
+    if (const auto saved = save_result(*sum, options.output); !saved) return refuse(saved.error());
   }
-  CampaignReport report{.results = *sum,
-                        .missed_conditions = unreached_conditions(*sum),
-                        .executable = program.executable(),
-                        .permitted_unjudged_share = options.permitted_unjudged_share};
+  CampaignVerdict verdict{.result = *sum,
+                          .missed_conditions = unreached_conditions(*sum),
+                          .executable = program.executable(),
+                          .permitted_unjudged_share = options.permitted_unjudged_share};
   for (const auto& [property, finding] : sum->findings) {
-    report.findings.push_back({.finding = finding});
+    verdict.findings.push_back({.finding = finding});
   }
   if (options.json) {
     fmt::print("{}\n",
-               to_json(report).dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
+               to_json(verdict).dump(2, ' ', true, nlohmann::json::error_handler_t::replace));
   } else {
     fmt::print("{}, {} files, seeds {}\n", sum->identity.program, options.paths.size(),
                describe_seeds(sum->seeds));
-    print_text(report);
+    print_text(verdict);
   }
-  return exit_status_of(report);
+  return exit_status_of(verdict);
 }
 
 }  // namespace

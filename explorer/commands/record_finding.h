@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "explorer/commands/campaign_report.h"
+#include "explorer/commands/campaign_verdict.h"
 #include "explorer/program.h"
 
 namespace falafel::command_line {

@@ -12,7 +12,7 @@
 #include <system_error>
 #include <vector>
 
-#include "explorer/commands/campaign_report.h"
+#include "explorer/commands/campaign_verdict.h"
 #include "explorer/commands/commands.h"
 #include "explorer/commands/known_findings.h"
 #include "explorer/commands/report_page.h"
@@ -93,9 +93,9 @@ void print_summary(const ReportOptions& options, const ReportPage& page) {
 }
 
 int exit_status_of(const ReportPage& page) {
-  CampaignReport judged{.results = page.results,
-                        .missed_conditions = page.missed_conditions,
-                        .executable = page.executable};
+  CampaignVerdict judged{.result = page.results,
+                         .missed_conditions = page.missed_conditions,
+                         .executable = page.executable};
   for (const ReportedFinding& found : page.findings) judged.findings.push_back(found.report);
   return exit_status_of(judged);
 }

@@ -94,7 +94,7 @@ std::uint64_t total_of(const explorer::NamedCounts& counts) {
 }
 
 std::string figures(const ReportPage& page) {
-  const explorer::CampaignResults& results = page.results;
+  const explorer::CampaignResult& results = page.results;
   std::string html = "<div class=\"tiles\">\n";
   html += tile("schedules", grouped(results.schedules));
   html += tile("steps", grouped(results.steps));
@@ -186,7 +186,7 @@ std::string findings_html(const ReportPage& page) {
   return html;
 }
 
-std::string latest_reached(const explorer::CampaignResults& results) {
+std::string latest_reached(const explorer::CampaignResult& results) {
   constexpr std::size_t most = 15;
   std::vector<std::pair<std::string, explorer::FirstReach>> reached(results.first_reached.begin(),
                                                                     results.first_reached.end());
@@ -223,7 +223,7 @@ std::string times_text(const ReportPage& page) {
 }
 
 std::string coverage_html(const ReportPage& page) {
-  const explorer::CampaignResults& results = page.results;
+  const explorer::CampaignResult& results = page.results;
   const std::vector<std::string> missed = names_missed(results);
   const std::size_t reached = names_reached(results).size();
   const bool has_times = !results.first_reached.empty();
@@ -270,7 +270,7 @@ std::string verdict_of(const ReportPage& page) {
 }
 
 std::string to_html(const ReportPage& page) {
-  const explorer::CampaignResults& results = page.results;
+  const explorer::CampaignResult& results = page.results;
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"

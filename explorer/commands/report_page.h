@@ -10,7 +10,7 @@ namespace falafel::command_line {
 
 struct ReportPage {
   std::string title;
-  const explorer::CampaignResults& results;
+  const explorer::CampaignResult& results;
   std::size_t files = 0;
   std::size_t files_without_times = 0;
   std::string executable;

@@ -7,7 +7,7 @@ namespace falafel::command_line {
 tl::expected<ResultsFiles, std::string> add_up(const std::vector<std::string>& paths) {
   ResultsFiles files;
   for (const std::string& path : paths) {
-    const auto part = explorer::load_results(path);
+    const auto part = explorer::load_result(path);
     if (!part) return tl::unexpected(part.error());
     if (const auto added = add(files.sum, *part); !added) {
       return tl::unexpected(

@@ -5,12 +5,12 @@
 #include <tl/expected.hpp>
 #include <vector>
 
-#include "explorer/campaign_results.h"
+#include "explorer/campaign_result.h"
 
 namespace falafel::command_line {
 
 struct ResultsFiles {
-  explorer::CampaignResults sum;
+  explorer::CampaignResult sum;
   // All findings: up to one of each property from each file. The sum has one of each property.
   std::vector<explorer::Finding> findings;
   std::size_t without_times = 0;  // files that do not say when things were first reached

@@ -62,8 +62,8 @@ TEST(Campaign, HoldsWithHostileClients) {
   const explorer::CampaignResult result = run(options);
   EXPECT_TRUE(result.holds()) << describe_findings(result);
   EXPECT_EQ(result.unknown, 0U);
-  EXPECT_GT(result.probes[engine::probes::client_expelled.index], 500U);
-  EXPECT_GT(result.probes[engine::probes::entry_repaired.index], 100U);
+  EXPECT_GT(explorer::count_of(result.probes, engine::probes::client_expelled.name), 500U);
+  EXPECT_GT(explorer::count_of(result.probes, engine::probes::entry_repaired.name), 100U);
 }
 
 // As long as nobody is hostile, nobody is expelled, no entry needs repair, and every container
@@ -77,7 +77,7 @@ TEST(Campaign, NeedsNoDefenseAgainstHonestClients) {
   for (const fabric::Probe& probe :
        {engine::probes::restart_at_bad_checksum, engine::probes::container_corrupted,
         engine::probes::client_expelled, engine::probes::entry_repaired}) {
-    EXPECT_EQ(result.probes[probe.index], 0U) << probe.name;
+    EXPECT_EQ(explorer::count_of(result.probes, probe.name), 0U) << probe.name;
   }
 }
 
@@ -91,7 +91,7 @@ TEST(Campaign, ReachesTheRareBranches) {
   for (const fabric::Probe& probe : engine::probes::all) {
     // Only servers that keep their memory recover (tests/scenarios/store/warm_restarts_test.cpp).
     if (probe.name.starts_with("recovery_")) continue;
-    EXPECT_GT(result.probes[probe.index], 0U) << probe.name;
+    EXPECT_GT(explorer::count_of(result.probes, probe.name), 0U) << probe.name;
   }
   for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
     const auto kind = static_cast<sim::FaultKind>(index);
@@ -99,7 +99,7 @@ TEST(Campaign, ReachesTheRareBranches) {
         kind == sim::FaultKind::unreliable_loss || kind == sim::FaultKind::datagram_reordering;
     // The store uses no wall clock.
     if (needs_unreliable_transports || kind == sim::FaultKind::clock_step) continue;
-    EXPECT_GT(result.faults[index], 0U) << to_string(kind);
+    EXPECT_GT(explorer::count_of(result.faults, to_string(kind)), 0U) << to_string(kind);
   }
 }
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "explorer/campaign.h"
+#include "explorer/campaign_result.h"
 
 namespace falafel::explorer {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "explorer/campaign_results.h"
+#include "explorer/campaign_result.h"
 #include "explorer/check.h"
 #include "tests/explorer/commands_fixture.h"
 
@@ -149,7 +149,7 @@ TEST_F(Reports, NoteWhileTheCampaignRunsWhatItReaches) {
   };
   const std::string path = folder_ + "/results.json";
   fuzz(reach, {"--schedules", "1000000000", "--seconds", "1", "--results", path});
-  const auto results = load_results(path);
+  const auto results = load_result(path);
   ASSERT_TRUE(results.has_value()) << results.error();
   const FirstReach first = results->first_reached.at("condition reached");
   EXPECT_LT(first.seconds, results->seconds);

@@ -15,8 +15,8 @@ TEST(ReplicatedScenario, IsLinearizableAndAvailableAlthoughServersAndClientsDie)
   for (const auto& [property, finding] : result.findings) {
     ADD_FAILURE() << property << ", seed " << finding.seed << ": " << finding.explanation;
   }
-  EXPECT_GT(result.faults[static_cast<std::size_t>(sim::FaultKind::server_restart)], 100);
-  EXPECT_GT(result.faults[static_cast<std::size_t>(sim::FaultKind::client_crash)], 100);
+  EXPECT_GT(explorer::count_of(result.faults, to_string(sim::FaultKind::server_restart)), 100);
+  EXPECT_GT(explorer::count_of(result.faults, to_string(sim::FaultKind::client_crash)), 100);
   for (const auto& [name, runs] : program->conditions()) EXPECT_GT(runs, 0) << name;
 }
 

@@ -31,9 +31,9 @@ TEST(Caches, HoldWithAllSafeguards) {
   const StoreProgram program(caches_only());
   const auto result = explorer::run_campaign(program, {.schedules = 4'000});
   EXPECT_EQ(describe_findings(result), "");
-  EXPECT_GT(result.probes[engine::probes::value_expired.index], 500U);
-  EXPECT_GT(result.probes[engine::probes::collector_met_expired.index], 500U);
-  EXPECT_GT(result.probes[engine::probes::value_evicted.index], 500U);
+  EXPECT_GT(explorer::count_of(result.probes, engine::probes::value_expired.name), 500U);
+  EXPECT_GT(explorer::count_of(result.probes, engine::probes::collector_met_expired.name), 500U);
+  EXPECT_GT(explorer::count_of(result.probes, engine::probes::value_evicted.name), 500U);
 }
 
 // Nothing was left to evict in blocks. Then a value was copied to one, and a SET was refused.

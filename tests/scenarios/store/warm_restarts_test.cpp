@@ -28,9 +28,10 @@ TEST(WarmRestarts, LoseNothing) {
   const StoreProgram program(warm_restarts(Share::only));
   const auto result = explorer::run_campaign(program, {.schedules = 1'000});
   EXPECT_EQ(describe_findings(result), "");
-  EXPECT_GT(result.probes[engine::probes::recovery_met_lock.index], 0U);
-  EXPECT_GT(result.probes[engine::probes::recovery_met_moved_entry.index], 0U);
-  EXPECT_GT(result.probes[engine::probes::recovery_collected_region.index], 100U);
+  EXPECT_GT(explorer::count_of(result.probes, engine::probes::recovery_met_lock.name), 0U);
+  EXPECT_GT(explorer::count_of(result.probes, engine::probes::recovery_met_moved_entry.name), 0U);
+  EXPECT_GT(explorer::count_of(result.probes, engine::probes::recovery_collected_region.name),
+            100U);
 }
 
 // The swap of a hostile client took effect after the server had died. The next server found the

@@ -1,6 +1,6 @@
 // Results of campaigns: parts add up to the whole, files hold them, and what does not add up is
 // refused.
-#include "explorer/campaign_results.h"
+#include "explorer/campaign_result.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "explorer/campaign.h"
 #include "explorer/check.h"
 
 namespace falafel::explorer {
@@ -32,19 +33,18 @@ void fail_sometimes(check::World& world) {
 
 class Results : public testing::Test {
  protected:
-  CampaignResults run(const CampaignOptions& options) const {
+  CampaignResult run(const CampaignOptions& options) const {
     const auto program = check::program("program", fail_sometimes);
-    CampaignResults results =
-        name_results(*program, identify(*program, {}), options, run_campaign(*program, options));
-    results.conditions = program->conditions();
-    return results;
+    CampaignResult result = run_campaign(*program, options);
+    result.conditions = program->conditions();
+    return result;
   }
 
   const std::string path_ =
-      testing::TempDir() + "campaign_results_test_" + std::to_string(getpid()) + ".json";
+      testing::TempDir() + "campaign_result_test_" + std::to_string(getpid()) + ".json";
 };
 
-void expect_equal(const CampaignResults& one, const CampaignResults& other) {
+void expect_equal(const CampaignResult& one, const CampaignResult& other) {
   EXPECT_EQ(one.identity, other.identity);
   EXPECT_EQ(one.schedules, other.schedules);
   EXPECT_EQ(one.steps, other.steps);
@@ -63,9 +63,9 @@ void expect_equal(const CampaignResults& one, const CampaignResults& other) {
 }
 
 TEST_F(Results, OfFourShardsAreThoseOfTheWhole) {
-  const CampaignResults whole = run({.schedules = 400});
+  const CampaignResult whole = run({.schedules = 400});
   ASSERT_EQ(whole.violations.size(), 2U);
-  CampaignResults sum;
+  CampaignResult sum;
   for (std::uint64_t shard = 4; shard >= 1; --shard) {
     const auto added =
         add(sum, run({.first_seed = shard, .stride = 4, .schedules = 100, .jobs = 2}));
@@ -76,7 +76,7 @@ TEST_F(Results, OfFourShardsAreThoseOfTheWhole) {
 }
 
 TEST_F(Results, OfPartsInARowAreOneRange) {
-  CampaignResults sum = run({.first_seed = 7, .stride = 3, .schedules = 10});
+  CampaignResult sum = run({.first_seed = 7, .stride = 3, .schedules = 10});
   ASSERT_TRUE(add(sum, run({.first_seed = 37, .stride = 3, .schedules = 5})).has_value());
   EXPECT_EQ(sum.seeds, (std::vector<SeedRange>{{.first = 7, .stride = 3, .count = 15}}));
 }
@@ -85,27 +85,27 @@ TEST_F(Results, DoNotCountASeedTwice) {
   const auto shard = [&](std::uint64_t first, std::uint64_t stride, std::uint64_t schedules) {
     return run({.first_seed = first, .stride = stride, .schedules = schedules});
   };
-  CampaignResults sum = shard(1, 4, 5);  // 1, 5, 9, 13, 17
+  CampaignResult sum = shard(1, 4, 5);  // 1, 5, 9, 13, 17
   const std::uint64_t hash = sum.hash;
-  for (const CampaignResults& part :
+  for (const CampaignResult& part :
        {shard(1, 4, 5), shard(17, 1, 1), shard(3, 7, 3), shard(2, 15, 2)}) {
     const auto added = add(sum, part);
     ASSERT_FALSE(added.has_value());
     EXPECT_THAT(added.error(), testing::MatchesRegex("both have run the seed (1|17)"));
   }
   EXPECT_EQ(sum.hash, hash);
-  for (const CampaignResults& part :
+  for (const CampaignResult& part :
        {shard(2, 4, 5), shard(21, 4, 3), shard(18, 1, 1), shard(3, 7, 2), shard(4, 15, 4)}) {
-    CampaignResults other = sum;
+    CampaignResult other = sum;
     EXPECT_TRUE(add(other, part).has_value());
   }
 }
 
 TEST_F(Results, OfDifferentCampaignsDoNotAddUp) {
-  const CampaignResults results = run({.schedules = 10});
-  CampaignResults part = run({.first_seed = 11, .schedules = 10});
+  const CampaignResult results = run({.schedules = 10});
+  CampaignResult part = run({.first_seed = 11, .schedules = 10});
   const auto error_with = [&](const CampaignIdentity& identity) {
-    CampaignResults sum = results;
+    CampaignResult sum = results;
     part.identity = identity;
     const auto added = add(sum, part);
     return added ? "" : added.error();
@@ -123,17 +123,17 @@ TEST_F(Results, OfDifferentCampaignsDoNotAddUp) {
 }
 
 TEST_F(Results, AreTheSameInAFile) {
-  CampaignResults results = run({.first_seed = 3, .stride = 2, .schedules = 200});
+  CampaignResult results = run({.first_seed = 3, .stride = 2, .schedules = 200});
   results.identity.options["--clients"] = {"2", "3"};
-  ASSERT_TRUE(save_results(results, path_).has_value());
-  const auto loaded = load_results(path_);
+  ASSERT_TRUE(save_result(results, path_).has_value());
+  const auto loaded = load_result(path_);
   ASSERT_TRUE(loaded.has_value()) << loaded.error();
   expect_equal(*loaded, results);
   EXPECT_EQ(loaded->seeds, results.seeds);
 }
 
 TEST_F(Results, KeepWhenSomethingWasFirstReached) {
-  CampaignResults first = run({.schedules = 200});
+  CampaignResult first = run({.schedules = 200});
   first.seconds = 2;
   note_first_reached(first);
   const std::string name = "condition has chosen 1";
@@ -143,10 +143,10 @@ TEST_F(Results, KeepWhenSomethingWasFirstReached) {
   EXPECT_EQ(first.first_reached.at(name).seconds, 2);
   EXPECT_EQ(first.first_reached.at(name).schedules, 200U);
   EXPECT_EQ(first.first_reached.size(), names_reached(first).size());
-  ASSERT_TRUE(save_results(first, path_).has_value());
-  EXPECT_EQ(load_results(path_)->first_reached.at(name).seconds, 2);
+  ASSERT_TRUE(save_result(first, path_).has_value());
+  EXPECT_EQ(load_result(path_)->first_reached.at(name).seconds, 2);
 
-  CampaignResults second = run({.first_seed = 201, .schedules = 200});
+  CampaignResult second = run({.first_seed = 201, .schedules = 200});
   second.seconds = 1;
   note_first_reached(second);
   ASSERT_TRUE(add(second, first).has_value());
@@ -154,30 +154,30 @@ TEST_F(Results, KeepWhenSomethingWasFirstReached) {
 }
 
 TEST_F(Results, OfTheFirstVersionCanBeRead) {
-  CampaignResults results = run({.schedules = 50});
+  CampaignResult results = run({.schedules = 50});
   note_first_reached(results);
-  ASSERT_TRUE(save_results(results, path_).has_value());
+  ASSERT_TRUE(save_result(results, path_).has_value());
   std::ifstream file(path_);
   nlohmann::ordered_json json = nlohmann::ordered_json::parse(file);
   json["version"] = 1;
   json.erase("first_reached");
   std::ofstream(path_) << json;
-  const auto loaded = load_results(path_);
+  const auto loaded = load_result(path_);
   ASSERT_TRUE(loaded.has_value()) << loaded.error();
   EXPECT_TRUE(loaded->first_reached.empty());
   expect_equal(*loaded, results);
   json["version"] = 2;
   std::ofstream(path_) << json;
-  EXPECT_FALSE(load_results(path_).has_value()) << "version 2 has the times";
+  EXPECT_FALSE(load_result(path_).has_value()) << "version 2 has the times";
 }
 
 TEST_F(Results, AreRefusedIfTheFileHoldsSomethingElse) {
-  ASSERT_TRUE(save_results(run({.schedules = 5}), path_).has_value());
+  ASSERT_TRUE(save_result(run({.schedules = 5}), path_).has_value());
   std::ifstream file(path_);
   const std::string good(std::istreambuf_iterator<char>(file), {});
   const auto error_of = [&](const std::string& text) {
     std::ofstream(path_) << text;
-    const auto loaded = load_results(path_);
+    const auto loaded = load_result(path_);
     return loaded ? "" : loaded.error();
   };
   const auto changed = [&](const std::string& from, const std::string& to) {
@@ -195,8 +195,8 @@ TEST_F(Results, AreRefusedIfTheFileHoldsSomethingElse) {
     EXPECT_THAT(error_of(bad), HasSubstr(path_)) << bad;
   }
   std::filesystem::remove(path_);
-  EXPECT_THAT(load_results(path_).error(), HasSubstr(path_));
-  EXPECT_FALSE(save_results({}, "/dev/null/results.json").has_value());
+  EXPECT_THAT(load_result(path_).error(), HasSubstr(path_));
+  EXPECT_FALSE(save_result({}, "/dev/null/results.json").has_value());
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <tl/expected.hpp>
 
 #include "explorer/campaign.h"
-#include "explorer/campaign_results.h"
 
 namespace falafel::command_line {
 
@@ -24,28 +23,25 @@ std::optional<Shard> parse_shard(const std::string& text);
 // The options of the shard's campaign.
 explorer::CampaignOptions restrict_to(const Shard& shard, explorer::CampaignOptions campaign);
 
-struct CoursePlan {
+struct CampaignPlan {
   explorer::CampaignOptions campaign;
   std::string results;   // a file, saved several times a minute; empty: nothing is saved
   bool resumes = false;  // continues what the file has, if it exists
 };
 
-struct Course {
-  explorer::CampaignResults results;
+struct CampaignOutcome {
+  explorer::CampaignResult result;
   bool is_interrupted = false;  // by a signal, before everything was run
-
-  std::uint64_t seeds() const { return results.seeds.empty() ? 0 : results.seeds[0].count; }
 };
 
-// Gets the results of the parts that are done, and of the part that is under way.
-using CourseProgress =
-    std::function<void(const explorer::CampaignResults&, const explorer::CampaignResult&)>;
+// Gets the result of the parts that are done, and of the part that is under way.
+using PartProgress =
+    std::function<void(const explorer::CampaignResult&, const explorer::CampaignResult&)>;
 
-// Runs the campaign until it is complete, its time is over, or SIGINT or SIGTERM arrives.
-// `identity` is that of the program. An error names the file, and what is wrong with it.
-tl::expected<Course, std::string> run_course(const explorer::Program& program,
-                                             const explorer::CampaignIdentity& identity,
-                                             const CoursePlan& plan,
-                                             const CourseProgress& progress);
+// Runs the campaign until it is complete, its time is over, or SIGINT or SIGTERM arrives. An error
+// names the file, and what is wrong with it.
+tl::expected<CampaignOutcome, std::string> run_in_parts(const explorer::Program& program,
+                                                        const CampaignPlan& plan,
+                                                        const PartProgress& progress);
 
 }  // namespace falafel::command_line

@@ -1,4 +1,4 @@
-// The part of a campaign's results that `fuzz`, `merge` and `report` print.
+// The verdict on a campaign, as `fuzz` and `merge` print it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "explorer/campaign_results.h"
+#include "explorer/campaign_result.h"
 
 namespace falafel::command_line {
 
@@ -22,8 +22,8 @@ struct FindingReport {
   std::uint64_t steps_after = 0;
 };
 
-struct CampaignReport {
-  const explorer::CampaignResults& results;
+struct CampaignVerdict {
+  const explorer::CampaignResult& result;
   std::vector<FindingReport> findings{};
   std::vector<std::string> missed_conditions{};  // what the campaign should have reached
   std::string executable;                        // how the user calls the commands
@@ -33,19 +33,19 @@ struct CampaignReport {
   std::function<std::string(std::uint64_t seed)> describe_scenario{};
 };
 
-// The option for CampaignReport::permitted_unjudged_share.
+// The option for CampaignVerdict::permitted_unjudged_share.
 void add_unjudged_option(CLI::App& command, double& permitted_unjudged_share);
 
-void print_text(const CampaignReport& report);
-nlohmann::json to_json(const CampaignReport& report);
+void print_text(const CampaignVerdict& verdict);
+nlohmann::json to_json(const CampaignVerdict& verdict);
 
 // "1 to 400", or "2, 6, 10 ... (100 seeds)".
 std::string describe_seeds(const std::vector<explorer::SeedRange>& seeds);
 
-std::vector<std::string> unreached_conditions(const explorer::CampaignResults& results);
+std::vector<std::string> unreached_conditions(const explorer::CampaignResult& result);
 
 // 0: everything holds; 1: a property is violated, a condition was not reached, or too many
 // schedules ended without a verdict; 3: a run crashed, hung or was not repeatable.
-int exit_status_of(const CampaignReport& report);
+int exit_status_of(const CampaignVerdict& verdict);
 
 }  // namespace falafel::command_line

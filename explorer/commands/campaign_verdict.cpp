@@ -1,4 +1,4 @@
-#include "explorer/commands/campaign_report.h"
+#include "explorer/commands/campaign_verdict.h"
 
 #include <fmt/format.h>
 
@@ -15,36 +15,37 @@ bool is_about_the_run(const std::string& property) {
   return explorer::ends_the_process(property) || property == explorer::determinism_property;
 }
 
-double schedules_per_second(const explorer::CampaignResults& results) {
-  return static_cast<double>(results.schedules) / std::max(results.seconds, 1e-9);
+double schedules_per_second(const explorer::CampaignResult& result) {
+  return static_cast<double>(result.schedules) / std::max(result.seconds, 1e-9);
 }
 
-void print_counts(const explorer::CampaignResults& results) {
-  if (!results.probes.empty()) {
+void print_counts(const explorer::CampaignResult& result) {
+  if (!result.probes.empty()) {
     fmt::print("probes:");
-    for (const auto& [name, count] : results.probes) fmt::print(" {} {}", name, count);
+    for (const auto& [name, count] : result.probes) fmt::print(" {} {}", name, count);
     fmt::print("\n");
   }
   fmt::print("probes of the simulator:");
   std::string_view separator;
-  for (const auto& [name, count] : results.simulator_probes) {
+  for (const auto& [name, count] : result.simulator_probes) {
     fmt::print("{} {} {}", separator, name, count);
     separator = ",";
   }
   fmt::print("\nfaults:");
-  for (const auto& [name, count] : results.faults) fmt::print(" {} {}", name, count);
+  for (const auto& [name, count] : result.faults) fmt::print(" {} {}", name, count);
   fmt::print("\n");
-  for (const auto& [name, count] : results.conditions) {
+  for (const auto& [name, count] : result.conditions) {
     fmt::print("sometimes \"{}\": {} runs\n", name, count);
   }
 }
 
-void print_finding(const CampaignReport& report, const FindingReport& found) {
+void print_finding(const CampaignVerdict& verdict, const FindingReport& found) {
   const explorer::Finding& finding = found.finding;
-  const std::string scenario =
-      report.describe_scenario ? ", which chose\n" + report.describe_scenario(finding.seed) : "\n";
+  const std::string scenario = verdict.describe_scenario
+                                   ? ", which chose\n" + verdict.describe_scenario(finding.seed)
+                                   : "\n";
   fmt::print("\nVIOLATED {} in {} schedules, first with seed {}{}{}\n", finding.property,
-             report.results.violations.at(finding.property), finding.seed, scenario,
+             verdict.result.violations.at(finding.property), finding.seed, scenario,
              finding.explanation);
   if (found.replay_path.empty()) {
     fmt::print("Repeat it with --seed {} --schedules 1 and the same options.\n", finding.seed);
@@ -54,19 +55,19 @@ void print_finding(const CampaignReport& report, const FindingReport& found) {
     fmt::print("{} steps, {} after shrinking. ", finding.steps, found.steps_after);
   }
   if (!found.trace_path.empty()) fmt::print("View it:\n  {}\n", found.trace_path);
-  fmt::print("Replay it with:\n  {} replay {}\n", report.executable, found.replay_path);
+  fmt::print("Replay it with:\n  {} replay {}\n", verdict.executable, found.replay_path);
 }
 
 // Returns whether more schedules than permitted ended without a verdict.
-bool leaves_too_many(const CampaignReport& report) {
-  const explorer::CampaignResults& results = report.results;
-  return results.unknown > 0 &&
-         static_cast<double>(results.unknown) >
-             report.permitted_unjudged_share * static_cast<double>(results.schedules);
+bool leaves_too_many(const CampaignVerdict& verdict) {
+  const explorer::CampaignResult& result = verdict.result;
+  return result.unknown > 0 &&
+         static_cast<double>(result.unknown) >
+             verdict.permitted_unjudged_share * static_cast<double>(result.schedules);
 }
 
-bool holds(const CampaignReport& report) {
-  return report.findings.empty() && report.missed_conditions.empty() && !leaves_too_many(report);
+bool holds(const CampaignVerdict& verdict) {
+  return verdict.findings.empty() && verdict.missed_conditions.empty() && !leaves_too_many(verdict);
 }
 
 }  // namespace
@@ -98,32 +99,32 @@ void add_unjudged_option(CLI::App& command, double& permitted_unjudged_share) {
       ->capture_default_str();
 }
 
-void print_text(const CampaignReport& report) {
-  const explorer::CampaignResults& results = report.results;
-  fmt::print("{} schedules, {} steps in {:.1f} s: {:.0f} schedules per second\n", results.schedules,
-             results.steps, results.seconds, schedules_per_second(results));
-  fmt::print("campaign hash {:016x}; {} schedules not judged\n", results.hash, results.unknown);
-  fmt::print("{}", explorer::to_text(results.unjudged));
-  print_counts(results);
-  for (const FindingReport& finding : report.findings) print_finding(report, finding);
-  for (const std::string& name : report.missed_conditions) {
+void print_text(const CampaignVerdict& verdict) {
+  const explorer::CampaignResult& result = verdict.result;
+  fmt::print("{} schedules, {} steps in {:.1f} s: {:.0f} schedules per second\n", result.schedules,
+             result.steps, result.seconds, schedules_per_second(result));
+  fmt::print("campaign hash {:016x}; {} schedules not judged\n", result.hash, result.unknown);
+  fmt::print("{}", explorer::to_text(result.unjudged));
+  print_counts(result);
+  for (const FindingReport& finding : verdict.findings) print_finding(verdict, finding);
+  for (const std::string& name : verdict.missed_conditions) {
     fmt::print("\nVIOLATED sometimes: no run reached the condition \"{}\"\n", name);
   }
-  if (leaves_too_many(report)) {
+  if (leaves_too_many(verdict)) {
     fmt::print(
         "\nVIOLATED unjudged: {} of {} schedules ended without a verdict; "
         "--permit-unjudged SHARE permits a share of them\n",
-        results.unknown, results.schedules);
+        result.unknown, result.schedules);
   }
-  if (holds(report)) fmt::print("all properties held\n");
+  if (holds(verdict)) fmt::print("all properties held\n");
 }
 
-nlohmann::json to_json(const CampaignReport& report) {
-  const explorer::CampaignResults& results = report.results;
+nlohmann::json to_json(const CampaignVerdict& verdict) {
+  const explorer::CampaignResult& result = verdict.result;
   nlohmann::json violations = nlohmann::json::array();
-  for (const FindingReport& found : report.findings) {
+  for (const FindingReport& found : verdict.findings) {
     violations.push_back({{"property", found.finding.property},
-                          {"schedules", results.violations.at(found.finding.property)},
+                          {"schedules", result.violations.at(found.finding.property)},
                           {"seed", found.finding.seed},
                           {"explanation", found.finding.explanation},
                           {"replay", found.replay_path},
@@ -132,43 +133,43 @@ nlohmann::json to_json(const CampaignReport& report) {
                           {"steps_after", found.steps_after}});
   }
   nlohmann::json seeds = nlohmann::json::array();
-  for (const explorer::SeedRange& range : results.seeds) {
+  for (const explorer::SeedRange& range : result.seeds) {
     seeds.push_back({{"first", range.first}, {"stride", range.stride}, {"count", range.count}});
   }
   nlohmann::json probes = nlohmann::json::object();
-  for (const auto& [name, count] : results.probes) probes[name] = count;
-  for (const auto& [name, count] : results.simulator_probes) probes[name] = count;
+  for (const auto& [name, count] : result.probes) probes[name] = count;
+  for (const auto& [name, count] : result.simulator_probes) probes[name] = count;
   nlohmann::json faults = nlohmann::json::object();
-  for (const auto& [name, count] : results.faults) faults[name] = count;
-  nlohmann::json json = {{"schedules", results.schedules},
+  for (const auto& [name, count] : result.faults) faults[name] = count;
+  nlohmann::json json = {{"schedules", result.schedules},
                          {"seeds", std::move(seeds)},
-                         {"seconds", results.seconds},
-                         {"schedules_per_second", schedules_per_second(results)},
-                         {"steps", results.steps},
-                         {"unknown", results.unknown},
-                         {"unjudged", explorer::to_json(results.unjudged)},
-                         {"campaign_hash", fmt::format("{:016x}", results.hash)},
+                         {"seconds", result.seconds},
+                         {"schedules_per_second", schedules_per_second(result)},
+                         {"steps", result.steps},
+                         {"unknown", result.unknown},
+                         {"unjudged", explorer::to_json(result.unjudged)},
+                         {"campaign_hash", fmt::format("{:016x}", result.hash)},
                          {"violations", std::move(violations)},
                          {"probes", std::move(probes)},
                          {"faults", std::move(faults)}};
-  if (!results.conditions.empty()) json["conditions"] = results.conditions;
+  if (!result.conditions.empty()) json["conditions"] = result.conditions;
   return json;
 }
 
-std::vector<std::string> unreached_conditions(const explorer::CampaignResults& results) {
+std::vector<std::string> unreached_conditions(const explorer::CampaignResult& result) {
   std::vector<std::string> names;
-  for (const auto& [name, count] : results.conditions) {
+  for (const auto& [name, count] : result.conditions) {
     if (count == 0) names.push_back(name);
   }
   return names;
 }
 
-int exit_status_of(const CampaignReport& report) {
-  const bool run_failed = std::ranges::any_of(report.findings, [](const FindingReport& found) {
+int exit_status_of(const CampaignVerdict& verdict) {
+  const bool run_failed = std::ranges::any_of(verdict.findings, [](const FindingReport& found) {
     return is_about_the_run(found.finding.property);
   });
   if (run_failed) return 3;
-  return holds(report) ? 0 : 1;
+  return holds(verdict) ? 0 : 1;
 }
 
 }  // namespace falafel::command_line

@@ -1,4 +1,4 @@
-#include "explorer/campaign_results.h"
+#include "explorer/campaign_result.h"
 
 #include <fmt/format.h>
 
@@ -122,12 +122,12 @@ void append_names(std::string_view kind, const Counts& counts, bool are_reached,
   }
 }
 
-std::vector<std::string> names_of(const CampaignResults& results, bool are_reached) {
+std::vector<std::string> names_of(const CampaignResult& result, bool are_reached) {
   std::vector<std::string> names;
-  append_names("probe", results.probes, are_reached, names);
-  append_names("simulator", results.simulator_probes, are_reached, names);
-  append_names("fault", results.faults, are_reached, names);
-  append_names("condition", results.conditions, are_reached, names);
+  append_names("probe", result.probes, are_reached, names);
+  append_names("simulator", result.simulator_probes, are_reached, names);
+  append_names("fault", result.faults, are_reached, names);
+  append_names("condition", result.conditions, are_reached, names);
   return names;
 }
 
@@ -141,79 +141,79 @@ UnjudgedSchedules unjudged_from(const Json& json) {
   return unjudged;
 }
 
-Json to_json(const CampaignResults& results) {
+Json to_json(const CampaignResult& result) {
   Json seeds = Json::array();
-  for (const SeedRange& range : results.seeds) {
+  for (const SeedRange& range : result.seeds) {
     seeds.push_back({{"first", range.first}, {"stride", range.stride}, {"count", range.count}});
   }
   Json violations = Json::array();
-  for (const auto& [property, finding] : results.findings) {
+  for (const auto& [property, finding] : result.findings) {
     violations.push_back({{"property", property},
-                          {"schedules", results.violations.at(property)},
+                          {"schedules", result.violations.at(property)},
                           {"seed", finding.seed},
                           {"steps", finding.steps},
                           {"explanation", finding.explanation}});
   }
   return {{"format", format_name},
           {"version", format_version},
-          {"program", results.identity.program},
-          {"build", results.identity.build},
-          {"options", results.identity.options},
+          {"program", result.identity.program},
+          {"build", result.identity.build},
+          {"options", result.identity.options},
           {"seeds", std::move(seeds)},
-          {"schedules", results.schedules},
-          {"steps", results.steps},
-          {"hash", fmt::format("{:016x}", results.hash)},
-          {"unknown", results.unknown},
-          {"unjudged", to_json(results.unjudged)},
-          {"seconds", results.seconds},
+          {"schedules", result.schedules},
+          {"steps", result.steps},
+          {"hash", fmt::format("{:016x}", result.hash)},
+          {"unknown", result.unknown},
+          {"unjudged", to_json(result.unjudged)},
+          {"seconds", result.seconds},
           {"violations", std::move(violations)},
-          {"conditions", results.conditions},
-          {"probes", to_json(results.probes)},
-          {"simulator_probes", to_json(results.simulator_probes)},
-          {"faults", to_json(results.faults)},
-          {"first_reached", to_json(results.first_reached)}};
+          {"conditions", result.conditions},
+          {"probes", to_json(result.probes)},
+          {"simulator_probes", to_json(result.simulator_probes)},
+          {"faults", to_json(result.faults)},
+          {"first_reached", to_json(result.first_reached)}};
 }
 
 // Throws what nlohmann::json or std::stoull throw if the JSON has another form.
-CampaignResults from_json(const Json& json) {
+CampaignResult from_json(const Json& json) {
   constexpr std::uint64_t largest = std::uint64_t{1} << 62U;  // so that sums do not overflow
-  CampaignResults results;
-  json.at("program").get_to(results.identity.program);
-  json.at("build").get_to(results.identity.build);
-  json.at("options").get_to(results.identity.options);
+  CampaignResult result;
+  json.at("program").get_to(result.identity.program);
+  json.at("build").get_to(result.identity.build);
+  json.at("options").get_to(result.identity.options);
   for (const Json& range : json.at("seeds")) {
-    results.seeds.push_back(
+    result.seeds.push_back(
         {.first = range.at("first"), .stride = range.at("stride"), .count = range.at("count")});
-    const SeedRange& read = results.seeds.back();
+    const SeedRange& read = result.seeds.back();
     if (read.stride == 0 || read.count == 0 || read.first > largest ||
         read.count > largest / read.stride) {
       throw std::invalid_argument("a range of seeds is empty or too large");
     }
   }
-  json.at("schedules").get_to(results.schedules);
-  json.at("steps").get_to(results.steps);
-  results.hash = std::stoull(json.at("hash").get<std::string>(), nullptr, 16);
-  json.at("unknown").get_to(results.unknown);
-  if (json.contains("unjudged")) results.unjudged = unjudged_from(json["unjudged"]);
-  json.at("seconds").get_to(results.seconds);
-  json.at("conditions").get_to(results.conditions);
+  json.at("schedules").get_to(result.schedules);
+  json.at("steps").get_to(result.steps);
+  result.hash = std::stoull(json.at("hash").get<std::string>(), nullptr, 16);
+  json.at("unknown").get_to(result.unknown);
+  if (json.contains("unjudged")) result.unjudged = unjudged_from(json["unjudged"]);
+  json.at("seconds").get_to(result.seconds);
+  json.at("conditions").get_to(result.conditions);
   for (const Json& violation : json.at("violations")) {
     const std::string property = violation.at("property");
-    results.violations[property] = violation.at("schedules");
-    results.findings[property] = {.property = property,
-                                  .seed = violation.at("seed"),
-                                  .steps = violation.at("steps"),
-                                  .explanation = violation.at("explanation")};
+    result.violations[property] = violation.at("schedules");
+    result.findings[property] = {.property = property,
+                                 .seed = violation.at("seed"),
+                                 .steps = violation.at("steps"),
+                                 .explanation = violation.at("explanation")};
   }
-  results.probes = counts_from(json.at("probes"));
-  results.simulator_probes = counts_from(json.at("simulator_probes"));
-  results.faults = counts_from(json.at("faults"));
-  if (json.at("version") == oldest_version) return results;
+  result.probes = counts_from(json.at("probes"));
+  result.simulator_probes = counts_from(json.at("simulator_probes"));
+  result.faults = counts_from(json.at("faults"));
+  if (json.at("version") == oldest_version) return result;
   for (const auto& [name, first] : json.at("first_reached").items()) {
-    results.first_reached[name] = {.seconds = first.at("seconds"),
-                                   .schedules = first.at("schedules")};
+    result.first_reached[name] = {.seconds = first.at("seconds"),
+                                  .schedules = first.at("schedules")};
   }
-  return results;
+  return result;
 }
 
 std::string system_failure(const std::string& path, std::string_view what) {
@@ -229,6 +229,26 @@ CampaignIdentity identify(const Program& program,
           .options = std::move(options)};
 }
 
+void add(UnjudgedSchedules& sum, const UnjudgedSchedules& part) {
+  for (const auto& [property, unjudged] : part) {
+    const auto [known, is_new] = sum.emplace(property, unjudged);
+    if (is_new) continue;
+    known->second.schedules += unjudged.schedules;
+    if (unjudged.seed >= known->second.seed) continue;
+    known->second.seed = unjudged.seed;
+    known->second.reason = unjudged.reason;
+  }
+}
+
+std::string to_text(const UnjudgedSchedules& unjudged) {
+  std::string text;
+  for (const auto& [property, schedules] : unjudged) {
+    text += fmt::format("not judged: {} in {} schedules, first with seed {}: {}\n", property,
+                        schedules.schedules, schedules.seed, schedules.reason);
+  }
+  return text;
+}
+
 nlohmann::json to_json(const UnjudgedSchedules& unjudged) {
   nlohmann::json json = nlohmann::json::object();
   for (const auto& [property, schedules] : unjudged) {
@@ -238,52 +258,33 @@ nlohmann::json to_json(const UnjudgedSchedules& unjudged) {
   return json;
 }
 
-CampaignResults name_results(const Program& program, CampaignIdentity identity,
-                             const CampaignOptions& options, const CampaignResult& result) {
-  CampaignResults results;
-  results.identity = std::move(identity);
-  if (result.seeds > 0) {
-    results.seeds = {
-        {.first = options.first_seed, .stride = options.stride, .count = result.seeds}};
-  }
-  results.schedules = result.schedules;
-  results.steps = result.steps;
-  results.hash = result.hash;
-  results.unknown = result.unknown;
-  results.unjudged = result.unjudged;
-  results.seconds = result.seconds;
-  for (const fabric::Probe& probe : program.probes()) {
-    results.probes.emplace_back(probe.name, result.probes[probe.index]);
-  }
-  for (std::size_t index = 0; index < sim::simulator_probe_count; ++index) {
-    results.simulator_probes.emplace_back(to_string(static_cast<sim::SimulatorProbe>(index)),
-                                          result.simulator_probes[index]);
-  }
-  for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
-    results.faults.emplace_back(to_string(static_cast<sim::FaultKind>(index)),
-                                result.faults[index]);
-  }
-  results.violations = result.violations;
-  results.findings = result.findings;
-  return results;
+std::uint64_t CampaignResult::seed_count() const {
+  std::uint64_t count = 0;
+  for (const SeedRange& range : seeds) count += range.count;
+  return count;
 }
 
-std::vector<std::string> names_reached(const CampaignResults& results) {
-  return names_of(results, true);
+std::uint64_t count_of(const NamedCounts& counts, std::string_view name) {
+  const auto found = std::ranges::find(counts, name, &NamedCounts::value_type::first);
+  return found == counts.end() ? 0 : found->second;
 }
 
-std::vector<std::string> names_missed(const CampaignResults& results) {
-  return names_of(results, false);
+std::vector<std::string> names_reached(const CampaignResult& result) {
+  return names_of(result, true);
 }
 
-void note_first_reached(CampaignResults& results) {
-  for (std::string& name : names_reached(results)) {
-    results.first_reached.try_emplace(
-        std::move(name), FirstReach{.seconds = results.seconds, .schedules = results.schedules});
+std::vector<std::string> names_missed(const CampaignResult& result) {
+  return names_of(result, false);
+}
+
+void note_first_reached(CampaignResult& result) {
+  for (std::string& name : names_reached(result)) {
+    result.first_reached.try_emplace(
+        std::move(name), FirstReach{.seconds = result.seconds, .schedules = result.schedules});
   }
 }
 
-tl::expected<void, std::string> add(CampaignResults& sum, const CampaignResults& part) {
+tl::expected<void, std::string> add(CampaignResult& sum, const CampaignResult& part) {
   if (sum.seeds.empty()) {
     const double seconds = sum.seconds;
     sum = part;
@@ -328,11 +329,10 @@ tl::expected<void, std::string> add(CampaignResults& sum, const CampaignResults&
   return {};
 }
 
-tl::expected<void, std::string> save_results(const CampaignResults& results,
-                                             const std::string& path) {
+tl::expected<void, std::string> save_result(const CampaignResult& result, const std::string& path) {
   const std::string written = path + ".new";
   std::ofstream file(written, std::ios::binary | std::ios::trunc);
-  file << to_json(results).dump(2, ' ', true, Json::error_handler_t::replace) << '\n';
+  file << to_json(result).dump(2, ' ', true, Json::error_handler_t::replace) << '\n';
   file.close();
   if (!file) return tl::unexpected(system_failure(written, "cannot write the file"));
   if (std::rename(written.c_str(), path.c_str()) != 0) {
@@ -341,7 +341,7 @@ tl::expected<void, std::string> save_results(const CampaignResults& results,
   return {};
 }
 
-tl::expected<CampaignResults, std::string> load_results(const std::string& path) {
+tl::expected<CampaignResult, std::string> load_result(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   file.peek();  // fails for a directory
   if (!file.is_open() || file.bad())
