@@ -107,6 +107,7 @@ const RemoteRegion& Connection::region(const std::string& name) const {
   const auto found = std::ranges::find(regions_, name, &RemoteRegion::name);
   if (found != regions_.end()) return *found;
   std::vector<std::string> names;
+  names.reserve(regions_.size());
   for (const RemoteRegion& region : regions_) names.push_back(region.name);
   throw std::invalid_argument(
       fmt::format("{} shares no memory '{}'; it shares: {}", peer_, name,

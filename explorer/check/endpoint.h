@@ -101,7 +101,7 @@ class Connection {
  private:
   friend class Endpoint;
   struct Sent {
-    std::uint64_t number;
+    std::uint64_t number = 0;
     Outcome::Part part;
   };
 
