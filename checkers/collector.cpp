@@ -74,7 +74,7 @@ Judgement check_entry(const MemoryView& view, std::uint64_t slot, engine::Entry 
 }  // namespace
 
 Judgement check_entries(const MemoryView& view, std::uint64_t slot, engine::Entry next) {
-  for (std::uint64_t each = 0; each < view.geometry.table_entries; ++each) {
+  for (std::uint64_t each = 0; each < view.end_of_slots(); ++each) {
     const engine::Entry entry = each == slot ? next : view.entry(each);
     if (entry.is_empty()) continue;
     const std::uint64_t offset = view.geometry.to_offset(entry.reference());
@@ -84,9 +84,10 @@ Judgement check_entries(const MemoryView& view, std::uint64_t slot, engine::Entr
 }
 
 Judgement check_repaired(const MemoryView& view) {
-  for (std::uint64_t slot = 0; slot < view.geometry.table_entries; ++slot) {
+  for (std::uint64_t slot = 0; slot < view.end_of_slots(); ++slot) {
     const engine::Entry entry = view.entry(slot);
-    if (entry.is_locked() || (entry.is_empty() && entry.is_deleted())) {
+    const bool may_be_frozen = slot < view.geometry.first_slot(view.tables().last);
+    if (entry.is_locked() || (entry.is_frozen() && !may_be_frozen)) {
       return {.verdict = Verdict::violated,
               .property = "table.locked",
               .explanation = fmt::format("slot {} ({}) has a flag that nobody takes away", slot,
@@ -102,7 +103,7 @@ Judgement check_repaired(const MemoryView& view) {
 
 Judgement check_collector(const MemoryView& view) {
   std::map<std::uint64_t, std::uint64_t> ends;  // the end of each container, by its offset
-  for (std::uint64_t slot = 0; slot < view.geometry.table_entries; ++slot) {
+  for (std::uint64_t slot = 0; slot < view.end_of_slots(); ++slot) {
     const engine::Entry entry = view.entry(slot);
     if (Judgement judgement = check_entry(view, slot, entry); judgement.verdict != Verdict::holds) {
       return judgement;

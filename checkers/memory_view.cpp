@@ -6,6 +6,7 @@
 
 #include "engine/layout/container.h"
 #include "engine/layout/references.h"
+#include "engine/layout/status_line.h"
 
 namespace falafel::checkers {
 namespace {
@@ -34,11 +35,17 @@ engine::Entry MemoryView::entry(std::uint64_t slot) const {
   return engine::Entry(word);
 }
 
+engine::Tables MemoryView::tables() const {
+  std::uint64_t word = 0;
+  std::memcpy(&word, chunk.data() + engine::tables_offset, sizeof word);
+  return engine::Tables::from_word(word);
+}
+
 std::optional<StoredContainer> read_stored(const MemoryView& view, engine::Entry entry) {
   using engine::Verification;
   const std::uint64_t offset = view.geometry.to_offset(entry.reference());
   if (!view.geometry.may_hold_container(offset)) return std::nullopt;
-  const auto bytes = view.chunk.first(view.geometry.chunk_bytes()).subspan(offset);
+  const auto bytes = view.chunk.first(view.geometry.mature_end()).subspan(offset);
   const auto header = engine::read_container_header(bytes, Verification::on);
   if (!header) return std::nullopt;
   const auto key = engine::read_container_key(bytes, *header, Verification::on);
@@ -52,7 +59,8 @@ std::optional<StoredContainer> read_stored(const MemoryView& view, engine::Entry
 
 std::string describe(engine::Entry entry, const engine::Geometry& geometry) {
   if (entry.is_empty()) {
-    return fmt::format("empty, tag {}{}", entry.tag(), entry.is_locked() ? ", locked" : "");
+    return fmt::format("{}, tag {}{}", entry.is_frozen() ? "frozen" : "empty", entry.tag(),
+                       entry.is_locked() ? ", locked" : "");
   }
   return fmt::format("{}, tag {}{}{}", describe_reference(entry, geometry), entry.tag(),
                      entry.is_deleted() ? ", deleted" : "", entry.is_locked() ? ", locked" : "");
@@ -67,7 +75,7 @@ std::string describe_wrong_reference(std::uint64_t slot, engine::Entry entry,
 
 std::map<std::string, std::string> read_contents(const MemoryView& view) {
   std::map<std::string, std::string> contents;
-  for (std::uint64_t slot = 0; slot < view.geometry.table_entries; ++slot) {
+  for (std::uint64_t slot = 0; slot < view.end_of_slots(); ++slot) {
     const engine::Entry entry = view.entry(slot);
     if (entry.is_empty() || entry.is_deleted()) continue;
     if (auto stored = read_stored(view, entry); stored && !stored->key.empty()) {

@@ -14,6 +14,7 @@
 #include "engine/layout/geometry.h"
 #include "engine/layout/inspection.h"
 #include "engine/layout/key_hash.h"
+#include "engine/layout/tables.h"
 
 namespace falafel::checkers {
 
@@ -25,6 +26,9 @@ struct MemoryView {
   std::span<const engine::MatureSpaceInspection> mature_spaces;
 
   engine::Entry entry(std::uint64_t slot) const;
+  // The tables in use, and the end of their slots.
+  engine::Tables tables() const;
+  std::uint64_t end_of_slots() const { return geometry.first_slot(tables().last + 1); }
 };
 
 // A verified container that an entry points to.

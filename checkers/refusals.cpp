@@ -34,7 +34,7 @@ void RefusalChecker::on_restart() {
 void RefusalChecker::on_table(const TableWatch& table, const engine::Geometry& geometry,
                               std::uint64_t time_ns) {
   note_table();
-  is_full_ = table.empty_entries() == 0;
+  is_full_ = table.empty_entries() == 0 && table.last_table() + 1 == geometry.most_tables;
   is_live_ = is_full_ && table.deleted_entries() == 0;
   note_table();
   if (table.revived_entries() != revived_entries_) last_revived_ = moment_;

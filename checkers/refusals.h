@@ -1,7 +1,8 @@
 // Refusals: an operation may give up only if a small model of the store says that it had to.
 //
 // - value_too_large, of a SET: the container is longer than a region, or than a request may be.
-// - table_full, of a SET: at some moment during the SET every entry was occupied, and none of them
+// - table_full, of a SET: at some moment during the SET every entry of the last table that there is
+//   room for was occupied, and none of them
 //   was deleted. Deleted entries are allowed if the server began a cleanup after the call, or if a
 //   deleted entry became live again during the SET: a client that reads a slot twice can miss the
 //   deleted entry in between.

@@ -20,16 +20,26 @@ Judgement table_violated(std::string property, std::string explanation,
           .slots = std::move(slots)};
 }
 
-// The first empty slot between the key's home slot and `slot`.
+// The slot at which a search for the key ends before it reaches `slot`. The search begins in the
+// first table in use, and goes on in the next one behind a frozen entry and behind a whole table.
 std::optional<std::uint64_t> find_gap(const MemoryView& view, std::uint64_t slot,
                                       const std::string& key) {
-  const std::uint64_t table_entries = view.geometry.table_entries;
-  const std::uint64_t home =
-      engine::home_slot(std::as_bytes(std::span(key)), view.hash_key, table_entries);
-  for (std::uint64_t walked = home; walked != slot; walked = (walked + 1) % table_entries) {
-    if (view.entry(walked).is_empty()) return walked;
+  const engine::Geometry& geometry = view.geometry;
+  const engine::Tables tables = view.tables();
+  std::uint64_t walked = slot;
+  for (std::uint32_t table = tables.first; table <= tables.last; ++table) {
+    const std::uint64_t entries = geometry.entries_of(table);
+    const std::uint64_t home =
+        engine::home_slot(std::as_bytes(std::span(key)), view.hash_key, entries);
+    for (std::uint64_t distance = 0; distance < entries; ++distance) {
+      walked = geometry.first_slot(table) + (home + distance) % entries;
+      if (walked == slot) return std::nullopt;
+      const engine::Entry entry = view.entry(walked);
+      if (table < tables.last && entry.is_frozen()) break;
+      if (entry.is_empty()) return walked;
+    }
   }
-  return std::nullopt;
+  return walked;
 }
 
 std::uint32_t reference_to(const MemoryView& view, const StoredContainer& stored) {
@@ -42,7 +52,7 @@ std::uint32_t reference_to(const MemoryView& view, const StoredContainer& stored
 
 Judgement check_table(const MemoryView& view) {
   std::map<std::string, std::uint64_t> slots;
-  for (std::uint64_t slot = 0; slot < view.geometry.table_entries; ++slot) {
+  for (std::uint64_t slot = 0; slot < view.end_of_slots(); ++slot) {
     const engine::Entry entry = view.entry(slot);
     const auto here = [&] {
       return fmt::format("slot {} ({})", slot, describe(entry, view.geometry));

@@ -6,9 +6,12 @@
 // - No key is in two unlocked entries.
 // - A search from a key's home slot reaches the key: no unlocked entry on the way is empty.
 //
-// A locked entry belongs to the cleanup, and a search that finds it restarts, so the invariants do
-// not apply to locked entries. Properties: "table.unreadable", "table.wrong-reference",
-// "table.rebound-slot", "table.duplicate-key", "table.unreachable-key".
+// A search begins in the first table in use, and goes on in the next one behind a frozen entry and
+// behind a whole table.
+//
+// A locked entry belongs to the cleanup, or is moving to another table, and a search that finds it
+// restarts, so the invariants do not apply to locked entries. Properties: "table.unreadable",
+// "table.wrong-reference", "table.rebound-slot", "table.duplicate-key", "table.unreachable-key".
 #pragma once
 
 #include <cstdint>
@@ -26,7 +29,8 @@ namespace falafel::checkers {
 class TableWatch {
  public:
   // All entries are initially empty.
-  explicit TableWatch(std::uint64_t table_entries) : slots_(table_entries) {}
+  // `slot_count`: of all tables that there is room for.
+  explicit TableWatch(std::uint64_t slot_count) : slots_(slot_count), counts_(1) {}
   void clear();
   // The table is that of the memory in `view`, in which it has been changed unseen.
   void adopt(const MemoryView& view, std::uint64_t step);
@@ -37,9 +41,11 @@ class TableWatch {
                   std::uint64_t step);
 
   engine::Entry entry(std::uint64_t slot) const { return slots_[slot].entry; }
-  // Counts empty entries, including locked ones.
-  std::uint64_t empty_entries() const { return slots_.size() - occupied_; }
-  std::uint64_t deleted_entries() const { return deleted_; }
+  // These count entries of the last table. Locked ones may be empty.
+  std::uint64_t empty_entries() const { return last_entries_ - counts_[last_table_].occupied; }
+  std::uint64_t deleted_entries() const { return counts_[last_table_].deleted; }
+  // At the last change.
+  std::uint32_t last_table() const { return last_table_; }
   // The number of times that a deleted entry became a live one.
   std::uint64_t revived_entries() const { return revived_; }
   bool is_any_locked() const { return locked_ > 0; }
@@ -68,7 +74,7 @@ class TableWatch {
   struct Slot {
     engine::Entry entry;
     std::string key{};  // empty: the entry is empty, or its container has no key
-    std::uint64_t home = 0;
+    std::uint64_t hash = 0;
     std::uint32_t reference = 0;  // of an entry that points to the container
     std::uint64_t key_end = 0;    // of the container, without the value
     std::uint64_t container_bytes = 0;
@@ -77,20 +83,33 @@ class TableWatch {
   };
   enum class Counting : std::uint8_t { in, out };
 
-  void count(const Slot& slot, const engine::Geometry& geometry, Counting counting);
+  void count(std::uint64_t number, const Slot& slot, const engine::Geometry& geometry,
+             Counting counting);
   static std::uint64_t kept_bytes(const Slot& slot, const engine::Geometry& geometry);
   bool read_key(Slot& slot, const MemoryView& view) const;
   void violate_unreadable(std::uint64_t slot, const MemoryView& view, std::uint64_t step);
   void judge(std::uint64_t slot, const Slot& previous, const MemoryView& view, std::uint64_t step);
   void judge_bound_slot(std::uint64_t slot, const MemoryView& view, std::uint64_t step);
   void judge_empty_slot(std::uint64_t slot, const MemoryView& view, std::uint64_t step);
-  bool is_on_the_way(std::uint64_t slot, std::uint64_t home, std::uint64_t end) const;
+  void judge_tables_before(std::uint64_t slot, const MemoryView& view, std::uint64_t step);
+  bool is_on_the_way(std::uint64_t slot, std::uint64_t hash, std::uint64_t end,
+                     const MemoryView& view) const;
+  bool is_before_frozen(std::uint64_t slot, std::uint64_t hash, const MemoryView& view) const;
+  bool is_frozen(std::uint64_t slot, const MemoryView& view) const;
   void violate(std::string property, std::string explanation, std::vector<std::uint64_t> slots,
                std::uint64_t step);
 
+  struct Counts {
+    std::uint64_t occupied = 0;
+    std::uint64_t deleted = 0;
+  };
+
+  void note_last_table(const MemoryView& view);
+
   std::vector<Slot> slots_;
-  std::uint64_t occupied_ = 0;
-  std::uint64_t deleted_ = 0;
+  std::vector<Counts> counts_;  // by table
+  std::uint32_t last_table_ = 0;
+  std::uint64_t last_entries_ = slots_.size();  // of that table
   std::uint64_t revived_ = 0;
   std::uint64_t locked_ = 0;
   std::uint64_t live_mature_bytes_ = 0;

@@ -48,6 +48,14 @@ inline constexpr Probe recovery_met_moved_entry{34, "recovery_met_moved_entry"};
 inline constexpr Probe recovery_met_two_spaces{35, "recovery_met_two_spaces"};
 inline constexpr Probe recovery_collected_region{36, "recovery_collected_region"};
 inline constexpr Probe recovery_freed_block{37, "recovery_freed_block"};
+inline constexpr Probe table_growth_began{38, "table_growth_began"};
+inline constexpr Probe entry_moved_to_table{39, "entry_moved_to_table"};
+inline constexpr Probe table_growth_lacked_room{40, "table_growth_lacked_room"};
+inline constexpr Probe met_frozen_slot{41, "met_frozen_slot"};
+inline constexpr Probe walk_went_on_behind_table{42, "walk_went_on_behind_table"};
+inline constexpr Probe insertion_in_later_table{43, "insertion_in_later_table"};
+inline constexpr Probe change_in_walk_over_tables{44, "change_in_walk_over_tables"};
+inline constexpr Probe recovery_met_growth{45, "recovery_met_growth"};
 
 inline constexpr std::array all{compare_and_swap_lost,
                                 restart_at_lock,
@@ -86,7 +94,15 @@ inline constexpr std::array all{compare_and_swap_lost,
                                 recovery_met_moved_entry,
                                 recovery_met_two_spaces,
                                 recovery_collected_region,
-                                recovery_freed_block};
+                                recovery_freed_block,
+                                table_growth_began,
+                                entry_moved_to_table,
+                                table_growth_lacked_room,
+                                met_frozen_slot,
+                                walk_went_on_behind_table,
+                                insertion_in_later_table,
+                                change_in_walk_over_tables,
+                                recovery_met_growth};
 static_assert(all.size() <= fabric::max_probes);
 
 }  // namespace falafel::engine::probes

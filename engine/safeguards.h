@@ -90,6 +90,17 @@ struct Safeguards {
   // value before it answers (docs/cache.md). Other stores have no values that expire.
   bool expired_removal = true;
 
+  // The table grows. A client inserts a key in an empty slot of the former table after its entries
+  // have moved, and other clients find the key absent or insert it a second time. On: the server
+  // freezes every empty slot of a table before it moves an entry from there (docs/protocol.md, "A
+  // table that grows"). The thesis has no growth.
+  bool freeze_empty_slots = true;
+
+  // The table grows. A client overwrites or deletes a key after the server has copied its entry to
+  // the next table, and the change is lost. On: the server locks an entry before it moves it. The
+  // thesis has no growth.
+  bool lock_before_move = true;
+
   // The thesis as published (Behringer, chapters 3 and 4).
   static constexpr Safeguards published() {
     Safeguards safeguards;
@@ -113,7 +124,7 @@ struct SafeguardDescription {
   bool Safeguards::*enabled;
 };
 
-inline constexpr std::array<SafeguardDescription, 15> safeguard_descriptions{{
+inline constexpr std::array<SafeguardDescription, 17> safeguard_descriptions{{
     {"epoch-reclamation", &Safeguards::epoch_reclamation},
     {"double-collect", &Safeguards::double_collect},
     {"collector-retry", &Safeguards::collector_retry},
@@ -129,6 +140,8 @@ inline constexpr std::array<SafeguardDescription, 15> safeguard_descriptions{{
     {"heartbeats", &Safeguards::heartbeats},
     {"location-expiry", &Safeguards::location_expiry},
     {"expired-removal", &Safeguards::expired_removal},
+    {"freeze-empty-slots", &Safeguards::freeze_empty_slots},
+    {"lock-before-move", &Safeguards::lock_before_move},
 }};
 
 }  // namespace falafel::engine

@@ -4,6 +4,7 @@
 #include <array>
 #include <new>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "engine/client/examination.h"
@@ -30,7 +31,7 @@ class FindOperation {
       : operation_(operation),
         key_(key),
         references_(operation.session().server().geometry),
-        walk_(operation, key.home_slot(operation.session().server().geometry.table_entries), by) {}
+        walk_(operation, key.hash, by) {}
 
   Result run();
   bool met_lock() const { return met_lock_; }
@@ -45,12 +46,16 @@ class FindOperation {
   std::uint64_t next_candidate(std::uint64_t index, std::uint64_t occupied) const;
   std::uint64_t fill_batch(std::uint64_t index, std::uint64_t occupied);
   bool may_hold_container(Entry entry) const;
-  bool read_batch(std::optional<fabric::WorkRequest> also);
+  // Returns false if the connection is broken. If it `validates` and there is room, the second
+  // reading up to `end` shares the round trip.
+  bool read_batch(bool validates, std::uint64_t end);
   Result examine(const Candidate& candidate);
   Result end_at_empty(std::uint64_t index);
+  Result go_on_behind(std::uint64_t index);
   Result end_of_table();
   Result end_at(std::uint64_t index, const FindResult& result);
   Result start_over();
+  Result wait_for_audit();
   static Result too_long();
   Result unreadable(std::uint64_t index);
   std::uint32_t containers_ahead() const;
@@ -70,6 +75,7 @@ class FindOperation {
 FindOperation::Result FindOperation::run() {
   while (!restart_) {
     if (!walk_.read_chunk()) return FindResult{.outcome = FindOutcome::disconnected};
+    if (walk_.is_beyond_tables()) return wait_for_audit();
     if (Result result = search_chunk()) return result;
     if (!restart_ && operation_.has_walked_too_long()) return too_long();
   }
@@ -84,12 +90,25 @@ FindOperation::Result FindOperation::search_chunk() {
   const std::uint64_t occupied = walk_.occupied_entries();
   if (Result result = search_containers(occupied); result || restart_) return result;
   if (occupied < walk_.chunk_entries()) {
+    if (walk_.is_frozen(occupied)) return go_on_behind(occupied);
     if (!walk_.entry(occupied).is_locked()) return end_at_empty(occupied);
     operation_.count(probes::restart_at_lock);
     met_lock_ = true;
     return start_over();
   }
   return walk_.covers_table() ? end_of_table() : std::nullopt;
+}
+
+FindOperation::Result FindOperation::go_on_behind(std::uint64_t index) {
+  operation_.count(walk_.is_frozen(index) ? probes::met_frozen_slot
+                                          : probes::walk_went_on_behind_table);
+  return walk_.go_on_behind(index) ? std::nullopt : wait_for_audit();
+}
+
+// No server has frozen the entry that led here. It is repaired like a lock.
+FindOperation::Result FindOperation::wait_for_audit() {
+  met_lock_ = true;
+  return start_over();
 }
 
 std::uint32_t FindOperation::containers_ahead() const {
@@ -105,7 +124,10 @@ bool FindOperation::may_hold_container(Entry entry) const {
 }
 
 std::uint64_t FindOperation::next_candidate(std::uint64_t index, std::uint64_t occupied) const {
-  while (index < occupied && !references_.may_have_key(walk_.entry(index), key_.hash)) ++index;
+  const auto may_have_key = [&](Entry entry) {
+    return references_.may_have_key(entry, key_.hash) && !walk_.has_no_key(entry);
+  };
+  while (index < occupied && !may_have_key(walk_.entry(index))) ++index;
   return index;
 }
 
@@ -126,19 +148,22 @@ std::uint64_t FindOperation::fill_batch(std::uint64_t index, std::uint64_t occup
   return index;
 }
 
-bool FindOperation::read_batch(std::optional<fabric::WorkRequest> also) {
+bool FindOperation::read_batch(bool validates, std::uint64_t end) {
   std::vector<fabric::WorkRequest>& chain = operation_.empty_chain();
   for (const Candidate& candidate : std::span(batch_).first(batch_size_)) {
     if (may_hold_container(walk_.entry(candidate.index))) {
       chain.push_back(operation_.read_part(candidate.container));
     }
   }
-  if (also) chain.push_back(*also);
-  return chain.empty() || operation_.read(chain);
+  const bool reads_again = validates && walk_.add_second_reading(end, chain);
+  if (!chain.empty() && !operation_.read(chain)) return false;
+  if (reads_again) walk_.compare_second_reading(end);
+  return true;
 }
 
 FindOperation::Result FindOperation::search_containers(std::uint64_t occupied) {
-  const bool chain_ends_here = occupied < walk_.chunk_entries() && walk_.entry(occupied).is_empty();
+  const bool chain_ends_here = occupied < walk_.chunk_entries() &&
+                               walk_.entry(occupied).is_empty() && !walk_.is_frozen(occupied);
   // Otherwise the first candidate is probably the key, and the second reading would be wasted.
   const bool expects_foreign_candidate =
       occupied >> operation_.session().server().geometry.fingerprint_bits > 0;
@@ -147,11 +172,10 @@ FindOperation::Result FindOperation::search_containers(std::uint64_t occupied) {
                    operation_.session().options().readahead.validation;
   for (std::uint64_t next = next_candidate(0, occupied); next < occupied;) {
     next = fill_batch(next, occupied);
-    std::optional<fabric::WorkRequest> again;
-    if (validates) again = walk_.second_reading(occupied);
-    validates = false;
-    if (!read_batch(again)) return FindResult{.outcome = FindOutcome::disconnected};
-    if (again) walk_.compare_second_reading(occupied);
+    const bool validates_now = std::exchange(validates, false);
+    if (!read_batch(validates_now, occupied)) {
+      return FindResult{.outcome = FindOutcome::disconnected};
+    }
     for (const Candidate& candidate : std::span(batch_).first(batch_size_)) {
       if (Result result = examine(candidate); result || restart_) return result;
     }
@@ -180,15 +204,25 @@ FindOperation::Result FindOperation::examine(const Candidate& candidate) {
 }
 
 FindOperation::Result FindOperation::end_at_empty(std::uint64_t index) {
-  const FindResult result{
-      .outcome = FindOutcome::empty, .slot = walk_.slot(index), .entry = walk_.entry(index)};
+  const FindResult result{.outcome = FindOutcome::empty,
+                          .slot = walk_.slot(index),
+                          .entry = walk_.entry(index),
+                          .is_in_later_table = !walk_.is_in_first_segment()};
   return walk_.is_home(index) ? result : end_at(index, result);
 }
 
 FindOperation::Result FindOperation::end_of_table() {
+  const std::uint64_t last = walk_.chunk_entries() - 1;
+  if (!walk_.look_for_next_table()) return FindResult{.outcome = FindOutcome::disconnected};
+  if (walk_.has_next_table()) return go_on_behind(last);
   operation_.count(probes::walk_covered_table);
-  Result result = end_at(walk_.chunk_entries() - 1, {.outcome = FindOutcome::table_walked});
-  if (result) result->met_deleted = walk_.has_deleted();
+  Result result = end_at(last, {.outcome = FindOutcome::table_walked});
+  if (result) {
+    result->met_deleted = walk_.has_deleted();
+    // Another operation may have learned of the next table meanwhile.
+    const Geometry& geometry = operation_.session().server().geometry;
+    result->may_grow = geometry.table_of(walk_.slot(last)) + 1 < geometry.most_tables;
+  }
   return result;
 }
 
@@ -204,6 +238,7 @@ FindOperation::Result FindOperation::end_at(std::uint64_t index, const FindResul
   }
   met_change_ = true;
   operation_.count(probes::restart_at_changed_walk);
+  if (!walk_.is_in_first_segment()) operation_.count(probes::change_in_walk_over_tables);
   return start_over();
 }
 

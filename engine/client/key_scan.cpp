@@ -273,38 +273,47 @@ Answer read_pairs(const OperationContext& context, const Slots& slots, ChunkCont
 }
 
 // Returns nullopt if it finds none.
-tl::expected<std::optional<std::uint64_t>, Answer> find_empty_slot(
-    const OperationContext& context) {
+tl::expected<std::optional<std::uint64_t>, Answer> find_empty_slot(const OperationContext& context,
+                                                                   const Slots& table) {
   PendingOperation operation(context);
-  const std::uint64_t table_entries = operation.session().server().geometry.table_entries;
-  for (std::uint64_t first = 0; first < table_entries;) {
-    const std::uint64_t count = std::min(operation.chunk_entries(), table_entries - first);
-    auto request = operation.read_entries(first, count, PendingOperation::first_reading);
+  for (std::uint64_t done = 0; done < table.count;) {
+    const std::uint64_t count = std::min(operation.chunk_entries(), table.count - done);
+    auto request =
+        operation.read_entries(table.first + done, count, PendingOperation::first_reading);
     operation.begin();
     if (!operation.read({&request, 1})) return tl::unexpected(Answer::disconnected);
     for (std::uint64_t index = 0; index < count; ++index) {
       const Entry entry = operation.entry(PendingOperation::first_reading, index);
-      if (entry.is_empty() && !entry.is_locked()) return first + index;
+      if (entry.is_empty() && !entry.is_locked()) return table.first + done + index;
     }
-    first += count;
+    done += count;
   }
   return std::nullopt;
 }
 
-}  // namespace
+tl::expected<Tables, Answer> read_tables(const OperationContext& context) {
+  const Session& session = *context.session;
+  if (!session.server().geometry.can_grow()) return session.tables();
+  PendingOperation operation(context);
+  operation.begin();
+  if (!operation.read_tables()) return tl::unexpected(Answer::disconnected);
+  return session.tables();
+}
 
-tl::expected<void, Answer> for_each_key(const OperationContext& context, const VisitPair& visit,
-                                        const VisitDamaged& visit_damaged) {
-  const auto empty_slot = find_empty_slot(context);
+// Scans one table. Returns whether containers were damaged.
+tl::expected<bool, Answer> scan_table(const OperationContext& context, const Slots& table,
+                                      const VisitPair& visit, const VisitDamaged& visit_damaged) {
+  const auto empty_slot = find_empty_slot(context, table);
   if (!empty_slot) return tl::unexpected(empty_slot.error());
-  const std::uint64_t table_entries = context.session->server().geometry.table_entries;
-  std::uint64_t end = empty_slot->value_or(0);  // the chunks before it remain, around the table
-  std::uint64_t left = *empty_slot ? table_entries - 1 : 2 * table_entries - 1;
+  // the chunks before it remain, around the table
+  std::uint64_t end = empty_slot->value_or(table.first);
+  std::uint64_t left = *empty_slot ? table.count - 1 : 2 * table.count - 1;
   bool has_damaged = false;
   ChunkContents contents;
   while (left > 0) {
-    if (end == 0) end = table_entries;
-    const std::uint64_t count = std::min({context.session->slots().chunk_entries(), end, left});
+    if (end == table.first) end = table.first + table.count;
+    const std::uint64_t count =
+        std::min({context.session->slots().chunk_entries(), end - table.first, left});
     end -= count;
     left -= count;
     const Answer answer = read_pairs(context, {.first = end, .count = count}, contents);
@@ -315,6 +324,26 @@ tl::expected<void, Answer> for_each_key(const OperationContext& context, const V
     }
     if (!visit_damaged) continue;
     for (const DamagedContainer& damaged : contents.damaged) visit_damaged(damaged);
+  }
+  return has_damaged;
+}
+
+}  // namespace
+
+tl::expected<void, Answer> for_each_key(const OperationContext& context, const VisitPair& visit,
+                                        const VisitDamaged& visit_damaged) {
+  const Geometry& geometry = context.session->server().geometry;
+  auto tables = read_tables(context);
+  if (!tables) return tl::unexpected(tables.error());
+  bool has_damaged = false;
+  for (std::uint32_t table = tables->first; table <= tables->last; ++table) {
+    const Slots slots{.first = geometry.first_slot(table), .count = geometry.entries_of(table)};
+    const auto scanned = scan_table(context, slots, visit, visit_damaged);
+    if (!scanned) return tl::unexpected(scanned.error());
+    has_damaged = has_damaged || *scanned;
+    if (table < tables->last) continue;
+    tables = read_tables(context);
+    if (!tables) return tl::unexpected(tables.error());
   }
   if (has_damaged) return tl::unexpected(Answer::corrupted);
   return {};

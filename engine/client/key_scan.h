@@ -34,6 +34,17 @@
 // words: if it was the same even number, no entry was moved meanwhile, and each reading alone has
 // all keys of the chunk.
 //
+// While the table grows, keys also move from a table to a later one, and never back. The scan goes
+// through the tables in use in their order, and reads from the status line which these are, at its
+// beginning and again at the end of the last one it knows. Suppose that a key is in the store
+// during the whole scan. When the scan of a table begins, the key was visited, or is in that table
+// or a later one. If it stays in the table, it is visited by the above: nothing but a move to a
+// later table empties a slot there of a key once the cleanup has left the table. In a chunk, a key
+// that moves to a later table between the two readings is visited, or the first reading met the
+// lock, or the key was in the later table before. Otherwise it is in a later table when the next
+// scan begins. At the end of the last table in use, no later table has a key. A key that moves may
+// be visited in both tables.
+//
 // The cleanup of the thesis moves entries in both directions, so this does not hold for
 // Safeguards::published().
 #pragma once

@@ -13,9 +13,10 @@ fabric::Result<void> OperationSlots::prepare(fabric::ProtectionDomain& domain,
                                              const ClientOptions& options,
                                              const Geometry& geometry) {
   const ReadaheadOptions& readahead = options.readahead;
-  chunk_entries_ = std::min<std::uint64_t>(readahead.chunk_entries, geometry.table_entries);
+  const std::uint64_t longest_table = geometry.entries_of(geometry.most_tables - 1);
+  chunk_entries_ = std::min<std::uint64_t>(readahead.chunk_entries, longest_table);
   const std::uint64_t chunks = geometry.fingerprint_bits > 0 ? 2 : 1;
-  entries_per_buffer_ = std::min({chunks * chunk_entries_, geometry.table_entries,
+  entries_per_buffer_ = std::min({chunks * chunk_entries_, longest_table,
                                   host_.device(0).attributes().max_message_bytes / entry_bytes});
   const std::uint64_t size_bytes = fabric::word_bytes + 2 * entries_per_buffer_ * entry_bytes +
                                    std::uint64_t{readahead.containers} * readahead.container_bytes;

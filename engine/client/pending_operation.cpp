@@ -120,16 +120,23 @@ std::uint64_t PendingOperation::entries_per_buffer() const {
   return session_->slots().entries_per_buffer();
 }
 
+fabric::MemoryAddress PendingOperation::remote_entry(std::uint64_t slot) const {
+  const ServerMemory& server = session_->server();
+  const bool is_in_first_table = slot < server.geometry.table_entries;
+  return {is_in_first_table ? server.table_key : server.later_tables_key,
+          server.geometry.entry_offset(slot)};
+}
+
 fabric::WorkRequest PendingOperation::read_entries(std::uint64_t slot, std::uint64_t count,
-                                                   std::uint64_t buffer) {
-  FALAFEL_ASSERT(count > 0 && count <= entries_per_buffer(), "{} entries do not fit the buffer",
-                 count);
+                                                   std::uint64_t buffer, std::uint64_t position) {
+  FALAFEL_ASSERT(count > 0 && position + count <= entries_per_buffer(),
+                 "{} entries do not fit the buffer", position + count);
   fabric::WorkRequest request;
   request.opcode = fabric::Opcode::read;
   request.length_bytes = static_cast<std::uint32_t>(count * entry_bytes);
-  request.local =
-      buffers().fixed.at(fabric::word_bytes + buffer * entries_per_buffer() * entry_bytes);
-  request.remote = {session_->server().table_key, session_->server().geometry.entry_offset(slot)};
+  request.local = buffers().fixed.at(fabric::word_bytes +
+                                     (buffer * entries_per_buffer() + position) * entry_bytes);
+  request.remote = remote_entry(slot);
   return request;
 }
 
@@ -163,7 +170,7 @@ fabric::WorkRequest PendingOperation::read_entry(std::uint64_t slot) {
   request.opcode = fabric::Opcode::read;
   request.length_bytes = fabric::word_bytes;
   request.local = buffers().fixed.at(0);
-  request.remote = {session_->server().table_key, session_->server().geometry.entry_offset(slot)};
+  request.remote = remote_entry(slot);
   return request;
 }
 
@@ -217,7 +224,7 @@ fabric::WorkRequest PendingOperation::swap_entry(std::uint64_t slot, Entry expec
   request.opcode = fabric::Opcode::compare_and_swap;
   request.length_bytes = fabric::word_bytes;
   request.local = buffers().fixed.at(0);
-  request.remote = {session_->server().table_key, session_->server().geometry.entry_offset(slot)};
+  request.remote = remote_entry(slot);
   request.compare = expected.word();
   request.swap_or_add = desired.word();
   return request;
@@ -240,6 +247,24 @@ std::optional<std::uint64_t> PendingOperation::read_rebindings() {
   if (!read({&request, 1})) return std::nullopt;
   return fetched_word();
 }
+
+fabric::WorkRequest PendingOperation::read_tables_request() {
+  fabric::WorkRequest request;
+  request.opcode = fabric::Opcode::read;
+  request.length_bytes = fabric::word_bytes;
+  request.local = buffers().fixed.at(0);
+  request.remote = {session_->server().chunk_key, tables_offset};
+  return request;
+}
+
+bool PendingOperation::read_tables() {
+  auto request = read_tables_request();
+  if (!read({&request, 1})) return false;
+  learn_tables();
+  return true;
+}
+
+void PendingOperation::learn_tables() { session_->learn(Tables::from_word(fetched_word())); }
 
 // Doubles the size, so that a client settles on the sizes it needs. Returns false if the host is
 // out of memory.

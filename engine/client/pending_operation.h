@@ -90,7 +90,9 @@ class PendingOperation {
   Swap post_swap(std::span<fabric::WorkRequest> chain, Entry expected);
 
   // Requests that use this operation's buffers.
-  fabric::WorkRequest read_entries(std::uint64_t slot, std::uint64_t count, std::uint64_t buffer);
+  // The entries are put into the buffer from `position` on.
+  fabric::WorkRequest read_entries(std::uint64_t slot, std::uint64_t count, std::uint64_t buffer,
+                                   std::uint64_t position = 0);
   fabric::WorkRequest read_entry(std::uint64_t slot);
   fabric::WorkRequest read_part(const LoadedContainer& container);
   fabric::WorkRequest write_container(std::uint64_t chunk_offset, std::uint32_t remote_key,
@@ -120,6 +122,12 @@ class PendingOperation {
   // Reads the server's counter of rebindings (engine/layout/status_line.h). Waits for one round
   // trip. Returns nullopt if the connection is broken.
   std::optional<std::uint64_t> read_rebindings();
+  // The tables in use (engine/layout/tables.h). The request is for a chain without other requests
+  // for single words; the function after it waits for one round trip, and returns false if the
+  // connection is broken. Then session().tables() knows them.
+  fabric::WorkRequest read_tables_request();
+  bool read_tables();
+  void learn_tables();
   // Ensures that this part of the container is loaded; waits if it is not.
   enum class Load : std::uint8_t { done, out_of_memory, disconnected };
   Load load_through(LoadedContainer& container, std::uint64_t length_bytes);
@@ -155,6 +163,7 @@ class PendingOperation {
   std::span<const std::byte> entry_bytes_of(std::uint64_t buffer, std::uint64_t length) const;
   std::uint64_t container_buffer() const;
   std::uint64_t fetched_word() const;
+  fabric::MemoryAddress remote_entry(std::uint64_t slot) const;
   bool read_rest(const LoadedContainer& container, std::uint64_t begin);
   bool grow(LocalMemory& memory, std::uint64_t length_bytes);
 

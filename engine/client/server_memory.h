@@ -18,6 +18,7 @@ struct ServerMemory {
   std::uint64_t incarnation = 0;
   std::uint32_t chunk_key = 0;
   std::uint32_t table_key = 0;
+  std::uint32_t later_tables_key = 0;  // of a store whose table can grow
 };
 
 }  // namespace falafel::engine

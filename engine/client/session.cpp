@@ -117,6 +117,8 @@ fabric::Result<ServerHello> Session::connect(const fabric::Address& server,
   requester_->attach(*queue_pair_);
   post_receives(0, receive_count);
 
+  const auto growing_hello = from_bytes<GrowingServerHello>(connection->private_data);
+  if (growing_hello) server_.later_tables_key = growing_hello->later_tables_key;
   const auto hello = from_bytes<ServerHello>(connection->private_data);
   if (!hello || hello->magic != hello_magic) {
     return fabric::make_error(
@@ -160,6 +162,13 @@ fabric::Result<void> Session::read_superblock(std::uint64_t promised_bytes) {
   server_.hash_key = superblock->hash_key;
   server_.incarnation = superblock->incarnation;
   return {};
+}
+
+// No server states tables that the superblock has no room for.
+void Session::learn(const Tables& tables) {
+  if (tables.first > tables.last || tables.last >= server_.geometry.most_tables) return;
+  tables_.first = std::max(tables_.first, tables.first);
+  tables_.last = std::max(tables_.last, tables.last);
 }
 
 // The fibers own the session until they end. They end on their own when the session is broken.

@@ -22,6 +22,7 @@
 #include "engine/client/server_requests.h"
 #include "engine/layout/control_message.h"
 #include "engine/layout/superblock.h"
+#include "engine/layout/tables.h"
 #include "engine/local_memory.h"
 #include "fabric/fabric.h"
 
@@ -46,6 +47,9 @@ class Session : public std::enable_shared_from_this<Session> {
   fabric::Host& host() { return host_; }
   const ClientOptions& options() const { return options_; }
   const ServerMemory& server() const { return server_; }
+  // The tables in use, as far as this client knows. They only advance.
+  const Tables& tables() const { return tables_; }
+  void learn(const Tables& tables);
   bool is_broken() const { return requester_->is_broken(); }
   // How long an operation may walk. While it does, the client can neither send a heartbeat nor
   // answer the server's question for quiescence, and the server waits for each of them no longer
@@ -94,6 +98,7 @@ class Session : public std::enable_shared_from_this<Session> {
   fabric::Host& host_;
   const ClientOptions options_;
   ServerMemory server_;
+  Tables tables_;
   std::unique_ptr<fabric::ProtectionDomain> domain_;
   std::unique_ptr<fabric::CompletionQueue> send_completions_;
   std::unique_ptr<fabric::CompletionQueue> receive_completions_;

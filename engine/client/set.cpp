@@ -155,13 +155,18 @@ bool SetOperation::may_change(const FindResult& position) const {
 }
 
 // A cleanup turns slots of deleted entries into empty ones, and a cache evicts values before it if
-// there are none. Returns nullopt if a cleanup ran. SET requests one at most once.
+// there are none. If the table can grow, the server begins another one instead. Returns nullopt if
+// it did one of these. SET requests a cleanup at most once when the table can grow no more.
 std::optional<Answer> SetOperation::wait_for_slot(const FindResult& position) {
   const bool has_removable =
       position.met_deleted || operation_.session().server().geometry.values_expire;
-  const bool may_help = has_removable && permission_ == Permission::any_change;
-  if (!may_help || has_waited_for_slot_) return Answer::table_full;
-  has_waited_for_slot_ = true;
+  // The key to be overwritten has vanished, and the SET was denied other memory.
+  const bool may_only_overwrite = permission_ == Permission::overwrite_only;
+  if (may_only_overwrite && position.may_grow) return Answer::out_of_memory;
+  const bool may_clean = has_removable && !has_waited_for_slot_;
+  const bool may_help = permission_ == Permission::any_change && (may_clean || position.may_grow);
+  if (!may_help) return Answer::table_full;
+  has_waited_for_slot_ = !position.may_grow;
   operation_.count(probes::cleanup_requested);
   operation_.forget();
   const auto aside = operation_.stand_aside();
@@ -178,6 +183,7 @@ Entry SetOperation::successor(Entry expected) const {
 std::optional<Answer> SetOperation::point_entry_to_container(const FindResult& position) {
   const bool replaces = position.outcome == FindOutcome::occupied && !position.entry.is_deleted();
   const std::uint64_t replaced_bytes = replaces ? position.header.container_bytes() : 0;
+  if (position.is_in_later_table) operation_.count(probes::insertion_in_later_table);
   return change_.swap(
       position.entry, Answer::stored,
       [&](Entry expected) { return write_and_swap(position.slot, expected, replaced_bytes); },

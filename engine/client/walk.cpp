@@ -1,28 +1,80 @@
 #include "engine/client/walk.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
 
 #include "engine/probes.h"
 
 namespace falafel::engine {
 
-Walk::Walk(PendingOperation& operation, std::uint64_t home, By by)
+Walk::Walk(PendingOperation& operation, std::uint64_t hash, By by)
     : operation_(operation),
-      home_(home),
-      table_entries_(operation.session().server().geometry.table_entries),
+      hash_(hash),
+      segment_(segment_in(operation.session().tables().first, 0)),
       words_(operation.walk_words()),
       by_(by) {
   words_.clear();
 }
 
-std::uint64_t Walk::around(std::uint64_t slot) const {
-  return slot < table_entries_ ? slot : slot - table_entries_;
+Walk::Segment Walk::segment_in(std::uint32_t table, std::uint64_t begin) const {
+  const Geometry& geometry = operation_.session().server().geometry;
+  const std::uint64_t entries = geometry.entries_of(table);
+  return {.table = table,
+          .first_slot = geometry.first_slot(table),
+          .entries = entries,
+          .home = hash_ % entries,
+          .begin = begin,
+          .was_former = table < operation_.session().tables().last};
 }
 
-std::uint64_t Walk::slot(std::uint64_t index) const { return around(home_ + chunk_begin_ + index); }
+std::uint64_t Walk::slot(std::uint64_t index) const {
+  return segment_.first_slot + segment_.index_of(chunk_begin_ + index);
+}
 
 bool Walk::covers_table() const {
-  return operation_.safeguards().bounded_walks && words_.size() == table_entries_;
+  return operation_.safeguards().bounded_walks &&
+         words_.size() - segment_.begin == segment_.entries;
+}
+
+bool Walk::is_frozen(std::uint64_t index) const {
+  return operation_.session().server().geometry.can_grow() && entry(index).is_frozen();
+}
+
+bool Walk::is_home(std::uint64_t index) const {
+  if (chunk_begin_ + index != segment_.begin) return false;
+  std::uint64_t end = segment_.begin;
+  for (auto segment = earlier_.rbegin(); segment != earlier_.rend(); ++segment) {
+    const auto words = std::span(words_).subspan(segment->begin, end - segment->begin);
+    const bool is_settled = std::ranges::all_of(words, [&](Entry word) {
+      return word.is_frozen() || (segment->was_former && has_no_key(word));
+    });
+    if (!is_settled) return false;
+    end = segment->begin;
+  }
+  return true;
+}
+
+bool Walk::has_no_key(Entry word) const {
+  const Geometry& geometry = operation_.session().server().geometry;
+  return geometry.can_grow() && word.is_deleted() && !word.is_locked() &&
+         geometry.to_offset(word.reference()) == Geometry::stand_in_offset();
+}
+
+bool Walk::go_on_behind(std::uint64_t index) {
+  const std::uint32_t next = std::max(segment_.table + 1, operation_.session().tables().first);
+  if (next >= operation_.session().server().geometry.most_tables) return false;
+  words_.resize(chunk_begin_ + index + 1);
+  earlier_.push_back(segment_);
+  segment_ = segment_in(next, words_.size());
+  reads_tables_ = true;
+  return true;
+}
+
+bool Walk::look_for_next_table() {
+  const bool may_have_one = segment_.table + 1 < operation_.session().server().geometry.most_tables;
+  return has_next_table() || !may_have_one || operation_.read_tables();
 }
 
 bool Walk::read_chunk() {
@@ -32,14 +84,19 @@ bool Walk::read_chunk() {
     rebindings_ = *rebindings;
   }
   // An unbounded walk discards the previous round, which it does not validate either.
-  if (words_.size() == table_entries_) words_.clear();
+  if (words_.size() - segment_.begin == segment_.entries) words_.clear();
   chunk_begin_ = words_.size();
-  const std::uint64_t first = slot(0);
-  if (first == 0 && chunk_begin_ > 0) operation_.count(probes::walk_wrapped);
+  const std::uint64_t done = chunk_begin_ - segment_.begin;
+  const std::uint64_t first = segment_.index_of(chunk_begin_);
+  if (first == 0 && done > 0) operation_.count(probes::walk_wrapped);
   const std::uint64_t count =
-      std::min({operation_.chunk_entries(), table_entries_ - first, table_entries_ - chunk_begin_});
-  auto request = operation_.read_entries(first, count, PendingOperation::first_reading);
-  if (!operation_.read({&request, 1})) return false;
+      std::min({operation_.chunk_entries(), segment_.entries - first, segment_.entries - done});
+  std::array chain{
+      operation_.read_entries(segment_.first_slot + first, count, PendingOperation::first_reading),
+      fabric::WorkRequest{}};
+  if (reads_tables_) chain[1] = operation_.read_tables_request();
+  if (!operation_.read(std::span(chain).first(reads_tables_ ? 2 : 1))) return false;
+  if (std::exchange(reads_tables_, false)) operation_.learn_tables();
   words_.resize(chunk_begin_ + count);
   const std::span<Entry> chunk = std::span(words_).subspan(chunk_begin_);
   operation_.copy_entries(PendingOperation::first_reading, chunk);
@@ -57,12 +114,39 @@ std::uint64_t Walk::occupied_entries() const {
 
 bool Walk::has_deleted() const {
   return second_has_deleted_ ||
-         std::ranges::any_of(words_, [](Entry word) { return word.is_deleted(); });
+         std::any_of(words_.begin() + static_cast<std::ptrdiff_t>(segment_.begin), words_.end(),
+                     [](Entry word) { return word.is_deleted(); });
 }
 
-std::optional<fabric::WorkRequest> Walk::second_reading(std::uint64_t index) {
-  if (chunk_begin_ > 0) return std::nullopt;
-  return operation_.read_entries(home_, index + 1, PendingOperation::second_reading);
+Walk::Piece Walk::piece_at(std::uint64_t position, std::uint64_t length) const {
+  const Segment* segment = &segment_;
+  std::uint64_t end = length;
+  for (auto earlier = earlier_.rbegin(); position < segment->begin; ++earlier) {
+    end = segment->begin;
+    segment = &*earlier;
+  }
+  const std::uint64_t index = segment->index_of(position);
+  const std::uint64_t count =
+      std::min({operation_.entries_per_buffer(), segment->entries - index, end - position});
+  return {
+      .slot = segment->first_slot + index, .count = count, .ends_segment = position + count == end};
+}
+
+bool Walk::add_second_reading(std::uint64_t index, std::vector<fabric::WorkRequest>& chain) {
+  if (chunk_begin_ > segment_.begin) return false;
+  const std::size_t before = chain.size();
+  const std::uint64_t length = chunk_begin_ + index + 1;
+  for (std::uint64_t position = 0; position < length;) {
+    const Piece piece = piece_at(position, length);
+    if (!piece.ends_segment || position + piece.count > operation_.entries_per_buffer()) {
+      chain.resize(before);
+      return false;
+    }
+    chain.push_back(operation_.read_entries(piece.slot, piece.count,
+                                            PendingOperation::second_reading, position));
+    position += piece.count;
+  }
+  return true;
 }
 
 namespace {
@@ -83,20 +167,32 @@ void Walk::compare(std::uint64_t position, std::uint64_t count) {
   for (std::uint64_t index = 0; index < count; ++index) {
     const Entry second = operation_.entry(PendingOperation::second_reading, index);
     if (!may_have_the_same_key(first[index], second)) second_ = Second::different;
-    second_has_deleted_ = second_has_deleted_ || second.is_deleted();
+    const bool is_in_segment = position + index >= segment_.begin;
+    second_has_deleted_ = second_has_deleted_ || (is_in_segment && second.is_deleted());
   }
   if (second_ == Second::same_words) second_ = Second::same_if_not_rebound;
+}
+
+// Adds requests for one piece, and for those in the next tables that fit into the buffer with it.
+std::uint64_t Walk::add_pieces(std::uint64_t position, std::uint64_t length,
+                               std::vector<fabric::WorkRequest>& chain) {
+  for (std::uint64_t count = 0;;) {
+    const Piece piece = piece_at(position + count, length);
+    if (count > 0 && count + piece.count > operation_.entries_per_buffer()) return count;
+    chain.push_back(
+        operation_.read_entries(piece.slot, piece.count, PendingOperation::second_reading, count));
+    count += piece.count;
+    if (!piece.ends_segment || position + count == length) return count;
+  }
 }
 
 Walk::Validation Walk::validate(std::uint64_t index) {
   const std::uint64_t length = chunk_begin_ + index + 1;
   const bool was_read = second_.has_value();
   for (std::uint64_t position = 0; !was_read && position < length;) {
-    const std::uint64_t first = around(home_ + position);
-    const std::uint64_t count =
-        std::min({operation_.entries_per_buffer(), table_entries_ - first, length - position});
-    auto request = operation_.read_entries(first, count, PendingOperation::second_reading);
-    if (!operation_.read({&request, 1})) return Validation::disconnected;
+    std::vector<fabric::WorkRequest>& chain = operation_.empty_chain();
+    const std::uint64_t count = add_pieces(position, length, chain);
+    if (!operation_.read(chain)) return Validation::disconnected;
     compare(position, count);
     if (second_ == Second::different) break;
     position += count;

@@ -32,16 +32,16 @@ inline ControlMessage to_message(const AccessReport& report) {
           .epoch = report.slots[2] | report.slots[3] << 32};
 }
 
-// Returns nullopt if no client with a table of that size sends the message.
+// Returns nullopt if no client of a store with that number of slots sends the message.
 inline std::optional<AccessReport> to_access_report(const ControlMessage& message,
-                                                    std::uint64_t table_entries) {
+                                                    std::uint64_t slot_count) {
   constexpr std::uint64_t half = 0xffff'ffff;
   const AccessReport report{.count = message.region,
                             .slots = {message.incarnation & half, message.incarnation >> 32,
                                       message.epoch & half, message.epoch >> 32}};
   if (report.count == 0 || report.count > most_reported_slots) return std::nullopt;
   for (const std::uint64_t slot : report.all()) {
-    if (slot >= table_entries) return std::nullopt;
+    if (slot >= slot_count) return std::nullopt;
   }
   return report;
 }

@@ -36,6 +36,15 @@ struct ServerHello {
   // the server gives up on a client after this time without a heartbeat
   std::uint64_t heartbeat_timeout_ns = 0;
 };
+// A server whose table can grow sends this instead. Clients that do not expect the additional field
+// ignore it, and refuse the superblock.
+struct GrowingServerHello {
+  ServerHello hello{};
+  std::uint32_t later_tables_key = 0;  // permits READ and atomics on the later tables
+  std::uint32_t zero = 0;
+};
+static_assert(sizeof(GrowingServerHello) == 40);
+static_assert(sizeof(GrowingServerHello) <= fabric::max_private_data_bytes);
 inline constexpr std::uint64_t shortest_heartbeat_timeout_ns = 1'000;
 static_assert(sizeof(ClientHello) == 16);
 static_assert(sizeof(ServerHello) == 32 && sizeof(ServerHello) <= fabric::max_private_data_bytes);

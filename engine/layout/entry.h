@@ -8,8 +8,11 @@
 //   bit 1         locked: the cleanup is working on the entry, and clients must not change it
 //   bit 0         deleted: the key is not in the store; its container still says which key it was
 //
-// An empty entry has neither flag. Its tag continues to count, so empty words also differ. A store
-// may use fewer tag bits (Geometry::tag_bits); the other bits of the field then never change.
+// An empty entry has neither flag, except that an empty entry with the deleted flag is *frozen* in
+// a store whose table can grow: nothing is ever inserted there, and searches go on in the next
+// table (docs/protocol.md, "A table that grows"). The tag of an empty entry continues to count, so
+// empty words also differ. A store may use fewer tag bits (Geometry::tag_bits); the other bits of
+// the field then never change.
 #pragma once
 
 #include <cstdint>
@@ -45,10 +48,14 @@ class Entry {
     return Entry((word_ & ~tag_mask) | (tag_of.word_ & tag_mask));
   }
 
+  // The frozen entry that replaces this empty one.
+  constexpr Entry frozen() const { return pointing_to(0).with_deleted(); }
+
   constexpr std::uint64_t word() const { return word_; }
   constexpr std::uint32_t reference() const { return static_cast<std::uint32_t>(word_ >> 32); }
   constexpr std::uint32_t tag() const { return static_cast<std::uint32_t>(word_ & tag_mask) >> 2; }
   constexpr bool is_empty() const { return reference() == 0; }
+  constexpr bool is_frozen() const { return is_empty() && is_deleted() && !is_locked(); }
   constexpr bool is_locked() const { return (word_ & locked_bit) != 0; }
   constexpr bool is_deleted() const { return (word_ & deleted_bit) != 0; }
 

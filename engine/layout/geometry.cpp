@@ -19,8 +19,24 @@ constexpr std::uint64_t align(std::uint64_t bytes) {
 }  // namespace
 
 std::uint64_t Geometry::entry_offset(std::uint64_t slot) const {
-  FALAFEL_ASSERT(slot < table_entries, "slot {} of a table of {} entries", slot, table_entries);
-  return table_offset() + slot * entry_bytes;
+  FALAFEL_ASSERT(slot < slot_count(), "slot {} of {} slots", slot, slot_count());
+  if (slot < table_entries) return table_offset() + slot * entry_bytes;
+  return later_tables_offset() + (slot - table_entries) * entry_bytes;
+}
+
+std::optional<std::uint64_t> Geometry::slot_at(std::uint64_t offset) const {
+  const auto slot_from = [offset](std::uint64_t begin, std::uint64_t bytes) {
+    return offset >= begin && offset < begin + bytes ? std::optional((offset - begin) / entry_bytes)
+                                                     : std::nullopt;
+  };
+  if (const auto slot = slot_from(table_offset(), table_entries * entry_bytes)) return slot;
+  const auto later = slot_from(later_tables_offset(), later_tables_bytes());
+  return later ? std::optional(table_entries + *later) : std::nullopt;
+}
+
+// The slots of table t are those from (2^t - 1) * table_entries on.
+std::uint32_t Geometry::table_of(std::uint64_t slot) const {
+  return static_cast<std::uint32_t>(std::bit_width(slot / table_entries + 1)) - 1;
 }
 
 std::uint64_t Geometry::region_offset(std::uint64_t region) const {
@@ -33,20 +49,22 @@ std::uint64_t Geometry::mature_offset(std::uint32_t space) const {
 
 std::optional<std::uint32_t> Geometry::mature_space_at(std::uint64_t offset) const {
   const std::uint64_t begin = mature_offset(0);
-  if (offset < begin || offset >= chunk_bytes()) return std::nullopt;
+  if (offset < begin || offset >= mature_end()) return std::nullopt;
   const std::uint64_t space = (offset - begin) / align(mature_bytes);
   if ((offset - begin) % align(mature_bytes) >= mature_bytes) return std::nullopt;
   return static_cast<std::uint32_t>(space);
 }
 
-std::uint64_t Geometry::chunk_bytes() const { return mature_offset(mature_space_count); }
+std::uint64_t Geometry::chunk_bytes() const {
+  return later_tables_offset() + align(later_tables_bytes());
+}
 
 std::uint64_t Geometry::round_up_to_unit(std::uint64_t bytes) const {
   return (bytes + unit_bytes - 1) / unit_bytes * unit_bytes;
 }
 
 std::uint32_t Geometry::to_units(std::uint64_t offset) const {
-  FALAFEL_ASSERT(offset % unit_bytes == 0 && offset < chunk_bytes(),
+  FALAFEL_ASSERT(offset % unit_bytes == 0 && offset < mature_end(),
                  "offset {} is not a unit within the chunk", offset);
   return static_cast<std::uint32_t>(offset / unit_bytes);
 }
@@ -58,7 +76,7 @@ std::uint64_t Geometry::to_offset(std::uint32_t reference) const {
 
 bool Geometry::may_hold_container(std::uint64_t offset) const {
   return offset == stand_in_offset() ||
-         (offset >= region_offset(0) && offset + container_header_bytes <= chunk_bytes());
+         (offset >= region_offset(0) && offset + container_header_bytes <= mature_end());
 }
 
 std::optional<std::string> find_invalid_geometry(const Geometry& geometry) {
@@ -69,6 +87,13 @@ std::optional<std::string> find_invalid_geometry(const Geometry& geometry) {
   if (geometry.table_entries == 0 || geometry.table_entries > most / entry_bytes) {
     return fmt::format("table_entries is {} but must be from 1 to {}", geometry.table_entries,
                        most / entry_bytes);
+  }
+  if (geometry.most_tables == 0 || geometry.most_tables > most_tables_of_a_store ||
+      geometry.table_entries > (most / entry_bytes) >> (geometry.most_tables - 1)) {
+    return fmt::format(
+        "most_tables is {} but must be from 1 to {}, and the last table may have at most {} "
+        "entries",
+        geometry.most_tables, most_tables_of_a_store, most / entry_bytes);
   }
   if (geometry.region_count == 0 || geometry.region_count > 65'536) {
     return fmt::format("region_count is {} but must be from 1 to 65536", geometry.region_count);
@@ -108,17 +133,17 @@ std::optional<std::string> find_invalid_geometry(const Geometry& geometry) {
                        geometry.mature_space_count, semi_space_count, fewest_blocks, most_spaces);
   }
   const std::uint64_t reach = (std::uint64_t{1} << geometry.offset_bits()) * geometry.unit_bytes;
-  if (geometry.chunk_bytes() > reach) {
+  if (geometry.mature_end() > reach) {
     return fmt::format(
         "the chunk has {} bytes, but offsets of {} bits in units of {} reach only {}; make it "
         "smaller, or use unit_bytes 64 or smaller fingerprint_bits and size_class_bits",
-        geometry.chunk_bytes(), geometry.offset_bits(), geometry.unit_bytes, reach);
+        geometry.mature_end(), geometry.offset_bits(), geometry.unit_bytes, reach);
   }
   return std::nullopt;
 }
 
 Geometry with_spare_bits(Geometry geometry, const SpareBits& bits) {
-  const std::uint64_t last_unit = geometry.chunk_bytes() / geometry.unit_bytes - 1;
+  const std::uint64_t last_unit = geometry.mature_end() / geometry.unit_bytes - 1;
   const auto needed = static_cast<std::uint32_t>(std::bit_width(last_unit));
   const std::uint32_t spare = needed < reference_bits ? reference_bits - needed : 0;
   geometry.size_class_bits = bits.size_class.value_or(std::min(spare, most_size_class_bits));

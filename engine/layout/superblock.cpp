@@ -31,8 +31,10 @@ std::optional<std::string> find_difference(const Superblock& read, const Superbl
                               Field{"mature_0_offset", &Superblock::mature_0_offset},
                               Field{"mature_1_offset", &Superblock::mature_1_offset}};
   if (read.version != derived.version) {
-    return fmt::format("version is {}, but the bits of fingerprints and size classes imply {}",
-                       read.version, derived.version);
+    return fmt::format(
+        "version is {}, but the number of tables and the bits of fingerprints and size classes "
+        "imply {}",
+        read.version, derived.version);
   }
   for (const Field& field : fields) {
     if (read.*field.value != derived.*field.value) {
@@ -50,6 +52,9 @@ tl::unexpected<fabric::Error> refuse(std::string what) {
 }  // namespace
 
 static std::uint32_t version_of(const Geometry& geometry) {
+  if (geometry.can_grow()) {
+    return geometry.values_expire ? growing_cache_layout_version : growing_layout_version;
+  }
   if (geometry.values_expire) return cache_layout_version;
   return geometry.offset_bits() == reference_bits ? layout_version : reference_layout_version;
 }
@@ -72,7 +77,8 @@ Superblock make_superblock(const Geometry& geometry, const HashKey& hash_key,
   superblock.incarnation = incarnation;
   superblock.tag_bits = geometry.tag_bits;
   superblock.fingerprint_bits = geometry.fingerprint_bits;
-  superblock.size_class_bits = geometry.size_class_bits;
+  superblock.size_class_bits = static_cast<std::uint16_t>(geometry.size_class_bits);
+  superblock.later_tables = static_cast<std::uint16_t>(geometry.most_tables - 1);
   superblock.crc = checksum_of(superblock);
   return superblock;
 }
@@ -86,13 +92,18 @@ Geometry geometry_of(const Superblock& superblock) {
                     .tag_bits = superblock.tag_bits,
                     .fingerprint_bits = superblock.fingerprint_bits,
                     .size_class_bits = superblock.size_class_bits,
-                    .values_expire = superblock.version == cache_layout_version};
+                    .values_expire = superblock.version == cache_layout_version ||
+                                     superblock.version == growing_cache_layout_version,
+                    .most_tables = std::uint32_t{superblock.later_tables} + 1};
   const bool is_valid = !find_invalid_geometry(geometry);
-  if (!is_valid || superblock.chunk_bytes <= geometry.mature_offset(0)) return geometry;
+  if (!is_valid) return geometry;
+  const std::uint64_t other_bytes =
+      geometry.mature_offset(0) + (geometry.chunk_bytes() - geometry.later_tables_offset());
+  if (superblock.chunk_bytes <= other_bytes) return geometry;
   Geometry with_blocks = geometry;
   const std::uint64_t distance_bytes = geometry.mature_offset(1) - geometry.mature_offset(0);
   with_blocks.mature_space_count = static_cast<std::uint32_t>(
-      std::min<std::uint64_t>((superblock.chunk_bytes - geometry.mature_offset(0)) / distance_bytes,
+      std::min<std::uint64_t>((superblock.chunk_bytes - other_bytes) / distance_bytes,
                               std::numeric_limits<std::uint32_t>::max()));
   return find_invalid_geometry(with_blocks) ? geometry : with_blocks;
 }
@@ -108,11 +119,11 @@ fabric::Result<Superblock> parse_superblock(std::span<const std::byte> bytes,
     return refuse(fmt::format("the magic number is {:016x}: this is not memory of a Falafel server",
                               superblock.magic));
   }
-  if (superblock.version < layout_version || superblock.version > cache_layout_version) {
+  if (superblock.version < layout_version || superblock.version > latest_layout_version) {
     return refuse(
         fmt::format("version {}, but this client supports versions {} to {}; use a client of the "
                     "server's version",
-                    superblock.version, layout_version, cache_layout_version));
+                    superblock.version, layout_version, latest_layout_version));
   }
   if (superblock.crc != checksum_of(superblock)) return refuse("the checksum is wrong");
   const Geometry geometry = geometry_of(superblock);

@@ -2,7 +2,9 @@
 // everything it knows about the chunk from it.
 //
 //   byte   0  u64  magic, "FALAFEL" and a zero byte
-//          8  u32  version: cache_layout_version if the store is a cache, otherwise
+//          8  u32  version: growing_layout_version if the table can grow, or
+//                  growing_cache_layout_version if it can and the store is a cache; otherwise
+//                  cache_layout_version if the store is a cache, otherwise
 //                  reference_layout_version if one of the last two numbers of bits is not 0,
 //                  otherwise layout_version
 //         12  u32  unit_bytes
@@ -20,7 +22,8 @@
 //        104  u64  incarnation: a number that identifies the content of the chunk
 //        112  u32  tag_bits
 //        116  u32  fingerprint_bits
-//        120  u32  size_class_bits
+//        120  u16  size_class_bits
+//        122  u16  how many later tables there is room for
 //        124  u32  CRC-32C of bytes 0..123
 #pragma once
 
@@ -43,6 +46,11 @@ inline constexpr std::uint32_t reference_layout_version = 3;
 // The version of a cache, whose values begin with the time at which they expire, with or without
 // these bits.
 inline constexpr std::uint32_t cache_layout_version = 4;
+// The versions of a store and of a cache whose table can grow, with or without these bits. A client
+// that looks for keys in one table only refuses them.
+inline constexpr std::uint32_t growing_layout_version = 5;
+inline constexpr std::uint32_t growing_cache_layout_version = 6;
+inline constexpr std::uint32_t latest_layout_version = growing_cache_layout_version;
 
 struct Superblock {
   std::uint64_t magic = superblock_magic;
@@ -61,7 +69,8 @@ struct Superblock {
   std::uint64_t incarnation = 0;
   std::uint32_t tag_bits = 0;
   std::uint32_t fingerprint_bits = 0;
-  std::uint32_t size_class_bits = 0;
+  std::uint16_t size_class_bits = 0;
+  std::uint16_t later_tables = 0;
   std::uint32_t crc = 0;
 };
 static_assert(sizeof(Superblock) == superblock_bytes);
@@ -73,6 +82,7 @@ static_assert(offsetof(Superblock, hash_key) == 88);
 static_assert(offsetof(Superblock, incarnation) == 104);
 static_assert(offsetof(Superblock, tag_bits) == 112);
 static_assert(offsetof(Superblock, size_class_bits) == 120);
+static_assert(offsetof(Superblock, later_tables) == 122);
 static_assert(offsetof(Superblock, crc) == 124);
 
 Superblock make_superblock(const Geometry& geometry, const HashKey& hash_key,

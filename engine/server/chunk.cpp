@@ -14,7 +14,7 @@ std::optional<ContainerHeader> find_header(const Geometry& geometry, std::uint64
   read(offset, bytes);
   const auto header = read_container_header(bytes, Verification::on);
   if (!header || header->container_bytes() > geometry.region_bytes ||
-      header->container_bytes() > geometry.chunk_bytes() - offset) {
+      header->container_bytes() > geometry.mature_end() - offset) {
     return std::nullopt;
   }
   return header;

@@ -13,6 +13,7 @@
 #include "engine/layout/entry.h"
 #include "engine/layout/geometry.h"
 #include "engine/layout/key_hash.h"
+#include "engine/layout/tables.h"
 #include "fabric/fabric.h"
 
 namespace falafel::engine {
@@ -30,6 +31,15 @@ struct Chunk {
   Geometry geometry;
   HashKey hash_key{};
   std::shared_ptr<fabric::MemoryBlock> block;
+  // As the status line states them. Only the growth of the table changes them.
+  Tables tables{};
+
+  // The slots of the tables in use.
+  std::uint64_t first_slot_in_use() const { return geometry.first_slot(tables.first); }
+  std::uint64_t end_of_slots_in_use() const { return geometry.first_slot(tables.last + 1); }
+  // The last table, into which new keys go.
+  std::uint64_t last_table_begin() const { return geometry.first_slot(tables.last); }
+  std::uint64_t last_table_entries() const { return geometry.entries_of(tables.last); }
 
   Entry load_entry(std::uint64_t slot) const;
   // Returns nullopt unless the entry points to a valid container that fits into a region.

@@ -16,7 +16,7 @@ CleanupByShift::CleanupByShift(fabric::Host& host, const Chunk& chunk, const Saf
       removal_(host, chunk, safeguards, updater, reader, rebindings, statistics) {}
 
 bool CleanupByShift::clean_piece() {
-  if (slots_left_ == 0) begin_pass();
+  if (slots_left_ == 0 || table_ != chunk_.tables.last) begin_pass();
   std::uint64_t removals = 0;
   for (std::uint64_t slots = 0; slots < slots_of_piece && removals < removals_of_piece; ++slots) {
     if (slots_left_ == 0 || removals_left_ == 0) {
@@ -38,11 +38,14 @@ bool CleanupByShift::clean_piece() {
 // If there is no empty slot, removing any deleted entry creates one.
 void CleanupByShift::begin_pass() {
   ++statistics_.cleanups;
-  slots_left_ = chunk_.geometry.table_entries;
-  removals_left_ = chunk_.geometry.table_entries;
-  next_slot_ = chunk_.geometry.table_entries - 1;
-  const auto find_empty = [this] {
-    for (std::uint64_t slot = chunk_.geometry.table_entries; slot-- > 0;) {
+  table_ = chunk_.tables.last;
+  slots_left_ = chunk_.last_table_entries();
+  removals_left_ = chunk_.last_table_entries();
+  const std::uint64_t begin = chunk_.last_table_begin();
+  const std::uint64_t end = begin + chunk_.last_table_entries();
+  next_slot_ = end - 1;
+  const auto find_empty = [this, begin, end] {
+    for (std::uint64_t slot = end; slot-- > begin;) {
       if (!chunk_.load_entry(slot).is_empty()) continue;
       next_slot_ = slot;
       return true;
@@ -50,7 +53,7 @@ void CleanupByShift::begin_pass() {
     return false;
   };
   if (find_empty()) return;
-  for (std::uint64_t slot = 0; slot < chunk_.geometry.table_entries; ++slot) {
+  for (std::uint64_t slot = begin; slot < end; ++slot) {
     if (!remove_at(slot)) continue;
     find_empty();
     return;
@@ -62,7 +65,8 @@ bool CleanupByShift::remove_at(std::uint64_t slot) {
 }
 
 std::uint64_t CleanupByShift::before(std::uint64_t slot) const {
-  return slot == 0 ? chunk_.geometry.table_entries - 1 : slot - 1;
+  const std::uint64_t begin = chunk_.last_table_begin();
+  return slot == begin ? begin + chunk_.last_table_entries() - 1 : slot - 1;
 }
 
 }  // namespace falafel::engine

@@ -34,6 +34,7 @@ class CleanupByShift : public Cleanup {
   const Chunk& chunk_;
   ServerStatistics& statistics_;
   EntryRemoval removal_;
+  std::uint32_t table_ = 0;  // of this pass
   std::uint64_t next_slot_ = 0;
   std::uint64_t slots_left_ = 0;  // in this pass
   // in this pass; bounds it, because clients may delete as fast as it cleans

@@ -104,7 +104,8 @@ bool Collector::scan_memory(const ByteRanges& source, const Visit& visit) {
 // The walk finds every entry that points into the source when it passes. No such entry can appear
 // in a slot that it has passed, because clients publish containers only in regions that they hold.
 void Collector::walk_table(const ByteRanges& source, const Visit& visit) {
-  for (std::uint64_t slot = 0; slot < chunk_.geometry.table_entries; ++slot) {
+  for (std::uint64_t slot = chunk_.first_slot_in_use(); slot < chunk_.end_of_slots_in_use();
+       ++slot) {
     pace_.step(1);
     const Entry entry = chunk_.load_entry(slot);
     if (points_into(source, entry)) visit(slot, entry);

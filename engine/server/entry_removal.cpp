@@ -103,8 +103,7 @@ void EntryRemoval::look_at(std::uint64_t slot, Entry entry) {
     return;
   }
   const bool may_move =
-      has_key && distance(home_slot(container->key, chunk_.hash_key, chunk_.geometry.table_entries),
-                          slot) >= distance(hole_.slot, slot);
+      has_key && distance(home_of(container->key), slot) >= distance(hole_.slot, slot);
   if (may_move) {
     phase_ = Phase::locking_next;
   } else {
@@ -141,7 +140,7 @@ void EntryRemoval::fill() {
   hole_ = next_;
   go_on();
   // Correct entries move towards their home slots, so they cannot circle forever.
-  if (++moves_ > chunk_.geometry.table_entries) phase_ = Phase::abandoning;
+  if (++moves_ > chunk_.last_table_entries()) phase_ = Phase::abandoning;
 }
 
 void EntryRemoval::empty() {
@@ -179,11 +178,16 @@ Entry EntryRemoval::successor(Entry entry) const {
 }
 
 std::uint64_t EntryRemoval::behind(std::uint64_t slot) const {
-  return (slot + 1) % chunk_.geometry.table_entries;
+  const std::uint64_t begin = chunk_.last_table_begin();
+  return begin + (slot - begin + 1) % chunk_.last_table_entries();
 }
 
 std::uint64_t EntryRemoval::distance(std::uint64_t from, std::uint64_t to) const {
-  return (to + chunk_.geometry.table_entries - from) % chunk_.geometry.table_entries;
+  return (to + chunk_.last_table_entries() - from) % chunk_.last_table_entries();
+}
+
+std::uint64_t EntryRemoval::home_of(std::span<const std::byte> key) const {
+  return chunk_.last_table_begin() + home_slot(key, chunk_.hash_key, chunk_.last_table_entries());
 }
 
 }  // namespace falafel::engine

@@ -4,14 +4,18 @@
 // The slot of the deleted entry is the hole. The first entry behind it in the chain whose home slot
 // is not behind the hole moves into the hole, and its slot becomes the new hole. This repeats until
 // the end of the chain, where the hole becomes empty. At most two entries are locked at a time: the
-// hole and the entry that moves into it, or the hole and the empty entry that ends the chain.
-// docs/protocol.md ("The table") proves that a search for any key always finds it or finds a lock.
+// hole and the entry that moves into it, or the hole and the empty entry that ends the chain. Only
+// the last table is cleaned up, because freezing the empty slots of the others depends on that none
+// is added. docs/protocol.md ("The table") proves that a search for any key always finds it or
+// finds a lock.
 //
 // The object is its own journal: if the fiber is cancelled, the phase and the locked entries remain
 // here, and finish() continues from there.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "engine/server/chunk.h"
 #include "engine/server/container_reader.h"
@@ -28,9 +32,9 @@ class EntryRemoval {
                EntryUpdater& updater, ContainerReader& reader, RebindingCounter& rebindings,
                ServerStatistics& statistics);
 
-  // Waits. Returns false if the slot has no deleted entry any more, or if others changed entries
-  // repeatedly; then nothing is locked, and one deleted entry remains for the next pass. Must not
-  // be called while a removal is in progress.
+  // `slot` is in the last table. Waits. Returns false if it has no deleted entry any more, or if
+  // others changed entries repeatedly; then nothing is locked, and one deleted entry remains for
+  // the next pass. Must not be called while a removal is in progress.
   bool remove(std::uint64_t slot);
   // Continues the removal in progress, if any. Waits. Returns the result of remove().
   bool finish();
@@ -71,6 +75,7 @@ class EntryRemoval {
   Entry successor(Entry entry) const;
   std::uint64_t behind(std::uint64_t slot) const;
   std::uint64_t distance(std::uint64_t from, std::uint64_t to) const;
+  std::uint64_t home_of(std::span<const std::byte> key) const;
 
   // lost compare-and-swaps of one removal on one entry
   static constexpr std::uint32_t most_lost = 8;

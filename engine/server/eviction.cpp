@@ -1,5 +1,6 @@
 #include "engine/server/eviction.h"
 
+#include <algorithm>
 #include <mutex>
 
 #include "engine/probes.h"
@@ -23,7 +24,7 @@ Eviction::Eviction(fabric::Host& host, const Chunk& chunk, const ServerOptions& 
       statistics_(statistics),
       update_(updater),
       running_(host),
-      accessed_(chunk.geometry.table_entries) {}
+      accessed_(chunk.geometry.slot_count()) {}
 
 Eviction::Freed Eviction::free_memory(std::uint64_t bytes) {
   return run({.entries = 0, .bytes = bytes, .only_mature = true});
@@ -43,15 +44,17 @@ Eviction::Freed Eviction::run(const Goal& goal) {
 }
 
 void Eviction::go_around(const Goal& goal, Sparing sparing, Freed& freed) {
-  std::uint64_t slots_left = chunk_.geometry.table_entries;
+  std::uint64_t slots_left = chunk_.end_of_slots_in_use() - chunk_.first_slot_in_use();
   const auto is_over = [&] { return slots_left == 0 || goal.is_reached(freed); };
   while (!is_over()) {
     {
       const auto taking_turns = lock_if(options_.safeguards.exclusion, moving_);
       update_.finish();
       for (std::uint64_t slots = 0; slots < evicted_slots_of_piece && !is_over(); ++slots) {
+        if (hand_ >= chunk_.end_of_slots_in_use()) hand_ = 0;
+        hand_ = std::max(hand_, chunk_.first_slot_in_use());
         visit(hand_, goal, sparing, freed);
-        hand_ = (hand_ + 1) % chunk_.geometry.table_entries;
+        ++hand_;
         --slots_left;
       }
     }

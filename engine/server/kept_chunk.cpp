@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/layout/status_line.h"
 #include "engine/layout/superblock.h"
 
 namespace falafel::engine {
@@ -61,6 +62,7 @@ std::optional<std::string> find_differing_field(const Geometry& kept, const Geom
       Field{"tag_bits", kept.tag_bits, wanted.tag_bits},
       Field{"fingerprint_bits", kept.fingerprint_bits, wanted.fingerprint_bits},
       Field{"size_class_bits", kept.size_class_bits, wanted.size_class_bits},
+      Field{"most_tables", kept.most_tables, wanted.most_tables},
       Field{"values_expire", kept.values_expire ? 1U : 0U, wanted.values_expire ? 1U : 0U}};
   for (const Field& field : fields) {
     if (field.kept == field.wanted) continue;
@@ -85,9 +87,16 @@ fabric::Result<OpenedChunk> reopen_chunk(const ServerOptions& options,
   if (!superblock) return refuse_memory(options, superblock.error().detail);
   const auto difference = find_differing_field(geometry_of(*superblock), options.geometry);
   if (difference) return refuse_memory(options, *difference);
+  const Tables tables = Tables::from_word(block->load(tables_offset));
+  if (tables.first > tables.last || tables.last >= options.geometry.most_tables) {
+    return refuse_memory(
+        options, fmt::format("tables {} to {} are in use there, of {}", tables.first, tables.last,
+                             options.geometry.most_tables));
+  }
   return OpenedChunk{.chunk = {.geometry = options.geometry,
                                .hash_key = superblock->hash_key,
-                               .block = std::move(block)},
+                               .block = std::move(block),
+                               .tables = tables},
                      .is_new = false};
 }
 

@@ -8,11 +8,12 @@ namespace falafel::engine {
 
 LoopbackUpdater::LoopbackUpdater(fabric::Host& host, const Chunk& chunk,
                                  LoopbackConnector& connector, std::uint32_t table_key,
-                                 LocalMemory results)
+                                 std::uint32_t later_tables_key, LocalMemory results)
     : host_(host),
       chunk_(chunk),
       connector_(connector),
       table_key_(table_key),
+      later_tables_key_(later_tables_key),
       results_(std::move(results)),
       capacity_(results_.size_bytes / fabric::word_bytes),
       pair_(connector.connect()) {}
@@ -24,7 +25,9 @@ void LoopbackUpdater::submit(const EntryUpdate& update) {
   request.opcode = fabric::Opcode::compare_and_swap;
   request.length_bytes = fabric::word_bytes;
   request.local = results_.at(request.id * fabric::word_bytes);
-  request.remote = {table_key_, chunk_.geometry.entry_offset(update.slot)};
+  const bool is_in_first_table = update.slot < chunk_.geometry.table_entries;
+  request.remote = {is_in_first_table ? table_key_ : later_tables_key_,
+                    chunk_.geometry.entry_offset(update.slot)};
   request.compare = update.expected.word();
   request.swap_or_add = update.desired.word();
   const auto posted = pair_.near.queue_pair->post_send({&request, 1});

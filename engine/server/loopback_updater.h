@@ -19,10 +19,11 @@ namespace falafel::engine {
 
 class LoopbackUpdater : public EntryUpdater {
  public:
-  // Connects and waits. `table_key` is the remote key of the table in the connector's domain.
+  // Connects and waits. The keys are those of the table, and of the later tables if there are any,
+  // in the connector's domain.
   // `results` has one word for each update in flight.
   LoopbackUpdater(fabric::Host& host, const Chunk& chunk, LoopbackConnector& connector,
-                  std::uint32_t table_key, LocalMemory results);
+                  std::uint32_t table_key, std::uint32_t later_tables_key, LocalMemory results);
 
   bool is_full() const override { return outstanding_.size() + resolved_.size() >= capacity_; }
   bool has_outcomes_in_doubt() const override { return !resolved_.empty(); }
@@ -37,6 +38,7 @@ class LoopbackUpdater : public EntryUpdater {
   const Chunk& chunk_;
   LoopbackConnector& connector_;
   std::uint32_t table_key_;
+  std::uint32_t later_tables_key_;
   LocalMemory results_;
   std::uint64_t capacity_;
   std::uint64_t submitted_ = 0;

@@ -31,6 +31,7 @@ struct Membership::Client {
   std::optional<ClientChannel> channel;
   std::unique_ptr<fabric::MemoryRegion> chunk;
   std::unique_ptr<fabric::MemoryRegion> table;
+  std::unique_ptr<fabric::MemoryRegion> later_tables;  // none: the table does not grow
   std::map<std::uint32_t, std::unique_ptr<fabric::MemoryRegion>> regions;
   std::uint64_t last_heard_ns = 0;
   std::array<std::uint64_t, question_count> answer_due_ns{};  // never_ns: no request is pending
@@ -88,6 +89,12 @@ fabric::Result<std::unique_ptr<Membership::Client>> Membership::make_client() {
       {.local_write = true, .remote_read = true, .remote_atomic = true});
   if (!table) return tl::unexpected(table.error());
   client->table = std::move(*table);
+  if (!geometry.can_grow()) return client;
+  auto later_tables = client->domain->register_memory(
+      chunk_.block, geometry.later_tables_offset(), geometry.later_tables_bytes(),
+      {.local_write = true, .remote_read = true, .remote_atomic = true});
+  if (!later_tables) return tl::unexpected(later_tables.error());
+  client->later_tables = std::move(*later_tables);
   return client;
 }
 
@@ -112,14 +119,18 @@ void Membership::accept(fabric::ConnectionRequest& request) {
                            .table_key = client.table->remote_key(),
                            .chunk_bytes = chunk_.geometry.chunk_bytes(),
                            .heartbeat_timeout_ns = options_.heartbeat_timeout_ns};
-  auto accepted = request.accept({.protection_domain = client.domain.get(),
-                                  .send_completions = &completions_,
-                                  .receive_completions = &completions_,
-                                  .max_send_requests = ClientChannel::send_count,
-                                  .max_receive_requests = ClientChannel::receive_count,
-                                  .acknowledge_timeout_ns = options_.acknowledge_timeout_ns,
-                                  .retry_count = options_.retry_count},
-                                 to_bytes(answer));
+  auto accepted = request.accept(
+      {.protection_domain = client.domain.get(),
+       .send_completions = &completions_,
+       .receive_completions = &completions_,
+       .max_send_requests = ClientChannel::send_count,
+       .max_receive_requests = ClientChannel::receive_count,
+       .acknowledge_timeout_ns = options_.acknowledge_timeout_ns,
+       .retry_count = options_.retry_count},
+      client.later_tables
+          ? to_bytes(GrowingServerHello{.hello = answer,
+                                        .later_tables_key = client.later_tables->remote_key()})
+          : to_bytes(answer));
   if (!accepted) return request.reject(to_reason(accepted.error().detail));
   client.queue_pair = std::move(*accepted);
   clients_[client.number] = std::move(*made);

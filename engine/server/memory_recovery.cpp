@@ -28,7 +28,8 @@ void MemoryRecovery::run() {
 }
 
 void MemoryRecovery::find_data() {
-  for (std::uint64_t slot = 0; slot < chunk_.geometry.table_entries; ++slot) {
+  for (std::uint64_t slot = chunk_.first_slot_in_use(); slot < chunk_.end_of_slots_in_use();
+       ++slot) {
     pace_.step(1);
     const Entry entry = chunk_.load_entry(slot);
     if (!entry.is_empty()) add(entry);

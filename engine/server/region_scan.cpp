@@ -4,6 +4,7 @@
 
 #include "engine/layout/container.h"
 #include "engine/layout/key_hash.h"
+#include "engine/server/chain.h"
 
 namespace falafel::engine {
 
@@ -13,7 +14,8 @@ RegionScan::RegionScan(const Chunk& chunk, Pace& pace, const ByteRange& range)
       pace_(pace),
       position_(range.begin),
       end_(range.end),
-      work_left_(4 * (range.end - range.begin) + chunk.geometry.table_entries) {}
+      work_left_(4 * (range.end - range.begin) + chunk.end_of_slots_in_use() -
+                 chunk.first_slot_in_use()) {}
 
 void RegionScan::work(std::uint64_t amount) {
   work_left_ -= std::min(work_left_, amount);
@@ -53,16 +55,15 @@ std::optional<LiveContainer> RegionScan::examine() {
 
 // Finds the entry in the key's collision chain that points here.
 std::optional<LiveContainer> RegionScan::find_entry(std::span<const std::byte> key) {
-  const std::uint64_t table_entries = chunk_.geometry.table_entries;
-  const std::uint64_t home = home_slot(key, chunk_.hash_key, table_entries);
-  for (std::uint64_t distance = 0; distance < table_entries && !has_given_up(); ++distance) {
-    const std::uint64_t slot = (home + distance) % table_entries;
+  Chain chain(chunk_, hash_of(key, chunk_.hash_key), chunk_.tables.first);
+  while (!chain.is_over() && !has_given_up()) {
+    const std::uint64_t slot = chain.slot();
     const Entry entry = chunk_.load_entry(slot);
     work(1);
-    if (entry.is_empty()) break;
-    if (chunk_.geometry.to_offset(entry.reference()) == position_) {
+    if (!entry.is_empty() && chunk_.geometry.to_offset(entry.reference()) == position_) {
       return LiveContainer{.slot = slot, .entry = entry, .header = {}};
     }
+    chain.pass(entry);
   }
   return std::nullopt;
 }

@@ -17,16 +17,19 @@ std::optional<std::string> find_invalid_option(const ServerOptions& options,
   if (options.evicts && !options.geometry.values_expire) {
     return "evicts is true, but geometry.values_expire is not; only a cache evicts values";
   }
-  if (options.geometry.values_expire && options.geometry.table_entries > most_cache_entries) {
-    return fmt::format("table_entries is {} but must be at most {} in a cache",
-                       options.geometry.table_entries, most_cache_entries);
+  if (auto problem = find_invalid_geometry(options.geometry)) return problem;
+  if (options.geometry.values_expire && options.geometry.slot_count() > most_cache_entries) {
+    return fmt::format("the tables have {} entries but must have at most {} in a cache",
+                       options.geometry.slot_count(), most_cache_entries);
+  }
+  if (options.geometry.can_grow() && !options.safeguards.bounded_walks) {
+    return "most_tables above 1 requires the safeguard bounded-walks";
   }
   if (options.kept_memory && !options.safeguards.bounded_walks) {
     return "kept_memory requires the safeguard bounded-walks: no server can repair what a cleanup "
            "by rehash leaves";
   }
   const std::array problems{
-      find_invalid_geometry(options.geometry),
       find_out_of_range(
           "max_clients", options.max_clients, 1,
           std::min(65'535U, device.max_completions / Membership::completions_per_client())),

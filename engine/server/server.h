@@ -16,6 +16,7 @@
 #include "engine/layout/geometry.h"
 #include "engine/layout/inspection.h"
 #include "engine/layout/key_hash.h"
+#include "engine/layout/tables.h"
 #include "engine/safeguards.h"
 #include "engine/time_bounds.h"
 #include "fabric/fabric.h"
@@ -100,6 +101,8 @@ struct ServerStatistics {
   std::uint64_t updates_lost = 0;      // compare-and-swaps of the server that lost to a client
   std::uint64_t values_expired = 0;    // values that a collection found expired
   std::uint64_t values_evicted = 0;    // values deleted to make room
+  std::uint64_t tables_begun = 0;      // growths of the table
+  std::uint64_t entries_moved = 0;     // entries that were moved to another table
 };
 
 struct ClientInspection {
@@ -125,6 +128,7 @@ struct ServerInspection {
   std::vector<ClientInspection> clients;
   std::uint64_t requests_waiting = 0;  // for regions
   ServerStatistics statistics;
+  Tables tables{};                      // in use
   std::optional<Breach> last_breach{};  // for which the server last expelled a client
   bool idle = false;                    // nothing is left to collect, reclaim or grant
 };

@@ -83,6 +83,7 @@ fabric::Result<void> ServerState::prepare_memory() {
 }
 
 void ServerState::recover() {
+  if (chunk_.tables.are_growing()) host_.count(probes::recovery_met_growth);
   rebindings_ = TableRecovery(host_, chunk_, options_).run();
   MemoryRecovery(host_, chunk_, options_, *book_, statistics_).run();
 }
@@ -95,6 +96,13 @@ fabric::Result<void> ServerState::prepare_network() {
       {.local_write = true, .remote_read = true, .remote_atomic = true});
   if (!table) return tl::unexpected(table.error());
   table_ = std::move(*table);
+  if (chunk_.geometry.can_grow()) {
+    auto later_tables = domain_->register_memory(
+        chunk_.block, chunk_.geometry.later_tables_offset(), chunk_.geometry.later_tables_bytes(),
+        {.local_write = true, .remote_read = true, .remote_atomic = true});
+    if (!later_tables) return tl::unexpected(later_tables.error());
+    later_tables_ = std::move(*later_tables);
+  }
   auto completions =
       device.create_completion_queue(options_.max_clients * Membership::completions_per_client());
   if (!completions) return tl::unexpected(completions.error());
@@ -155,6 +163,7 @@ fabric::Result<std::unique_ptr<EntryUpdater>> ServerState::make_updater() {
       allocate_local_memory(host_, *domain_, options_.pipelined_updates * fabric::word_bytes);
   if (!results) return tl::unexpected(results.error());
   return std::make_unique<LoopbackUpdater>(host_, chunk_, *loopback_, table_->remote_key(),
+                                           later_tables_ ? later_tables_->remote_key() : 0,
                                            std::move(*results));
 }
 
@@ -192,7 +201,9 @@ void ServerState::accept_connections() {
 
 void ServerState::on_message(std::uint32_t client, const ControlMessage& message) {
   switch (message.kind) {
-    case MessageKind::request_region: return grants_->add({.client = client, .need = message.need});
+    case MessageKind::request_region:
+      maintenance_->on_insertions();
+      return grants_->add({.client = client, .need = message.need});
     case MessageKind::release_region:
       if (!book_->release(message.region, client, message.incarnation)) {
         return membership_->expel(client, Breach::malformed_message);
@@ -274,7 +285,7 @@ void ServerState::on_memory_changed() {
 // Eviction
 
 void ServerState::note_accesses(std::uint32_t client, const ControlMessage& message) {
-  const auto report = to_access_report(message, chunk_.geometry.table_entries);
+  const auto report = to_access_report(message, chunk_.geometry.slot_count());
   if (!report || !chunk_.geometry.values_expire) {
     return membership_->expel(client, Breach::malformed_message);
   }
@@ -303,7 +314,7 @@ bool ServerState::evict_for_memory() {
 void ServerState::evict_for_table() {
   if (!eviction_) return;
   eviction_->free_entries(
-      std::max<std::uint64_t>(1, chunk_.geometry.table_entries / 100 * options_.evicted_percent));
+      std::max<std::uint64_t>(1, chunk_.last_table_entries() / 100 * options_.evicted_percent));
 }
 
 // The collector's fiber
@@ -396,6 +407,7 @@ ServerInspection ServerState::inspect() const {
                               .clients = membership_->clients(),
                               .requests_waiting = grants_->waiting_count(),
                               .statistics = statistics_,
+                              .tables = chunk_.tables,
                               .last_breach = membership_->last_breach(),
                               .idle = false};
   for (ClientInspection& client : inspection.clients) {

@@ -84,7 +84,8 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   std::uint64_t rebindings_ = 0;  // in the status line when the server starts
   std::unique_ptr<fabric::ProtectionDomain> domain_;
   std::unique_ptr<fabric::MemoryRegion> table_;
-  std::unique_ptr<fabric::MemoryRegion> whole_chunk_;  // permits the server's own READs
+  std::unique_ptr<fabric::MemoryRegion> later_tables_;  // none: the table does not grow
+  std::unique_ptr<fabric::MemoryRegion> whole_chunk_;   // permits the server's own READs
   std::unique_ptr<fabric::CompletionQueue> completions_;
   std::unique_ptr<fabric::Listener> listener_;
   std::optional<MemoryBook> book_;

@@ -1,5 +1,8 @@
 #include "engine/server/table_audit.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "engine/probes.h"
 
 namespace falafel::engine {
@@ -26,11 +29,12 @@ TableAudit::TableAudit(fabric::Host& host, const Chunk& chunk, const Safeguards&
 
 bool TableAudit::walk_piece() {
   update_.finish();
+  next_slot_ = std::max(next_slot_, chunk_.first_slot_in_use());
   for (Piece piece(host_); !piece.is_over();) {
     if (!look_at(next_slot_, piece)) return false;
-    if (++next_slot_ < chunk_.geometry.table_entries) continue;
-    deleted_entries_ = counted_;
-    counted_ = 0;
+    if (++next_slot_ < chunk_.end_of_slots_in_use()) continue;
+    deleted_entries_ = std::exchange(counted_deleted_, 0);
+    occupied_entries_ = std::exchange(counted_occupied_, 0);
     next_slot_ = 0;
     occupied_before_ = 0;
     return true;
@@ -43,11 +47,17 @@ bool TableAudit::look_at(std::uint64_t slot, Piece& piece) {
   piece.add(1);
   const Entry entry = chunk_.load_entry(slot);
   bool is_occupied = !entry.is_empty();
-  if (safeguards_.bounded_walks && is_foreign(entry)) {
+  const std::uint32_t table = chunk_.geometry.table_of(slot);
+  if (slot == chunk_.geometry.first_slot(table)) occupied_before_ = 0;
+  const bool is_frozen = table < chunk_.tables.last && entry.is_frozen();
+  if (safeguards_.bounded_walks && !is_frozen && is_foreign(entry)) {
     if (!repair(slot, entry, piece)) return false;
     is_occupied = !chunk_.load_entry(slot).is_empty();
   }
-  if (entry.is_deleted()) ++counted_;
+  if (table == chunk_.tables.last) {
+    if (entry.is_deleted()) ++counted_deleted_;
+    if (is_occupied) ++counted_occupied_;
+  }
   occupied_before_ = is_occupied ? occupied_before_ + 1 : 0;
   return true;
 }
@@ -84,14 +94,17 @@ TableAudit::Place TableAudit::place_of(std::uint64_t slot, Entry entry, Piece& p
   const auto container = reader_.read(entry, Chunk::Part::key);
   if (!container || container->key.empty()) return Place::wrong;
   piece.add(container->key.size() / key_bytes_of_look);
-  const std::uint64_t table_entries = chunk_.geometry.table_entries;
+  const std::uint32_t table = chunk_.geometry.table_of(slot);
+  const std::uint64_t table_entries = chunk_.geometry.entries_of(table);
+  const std::uint64_t table_begin = chunk_.geometry.first_slot(table);
+  const std::uint64_t index = slot - table_begin;
   const std::uint64_t home = home_slot(container->key, chunk_.hash_key, table_entries);
-  const std::uint64_t distance = (slot + table_entries - home) % table_entries;
+  const std::uint64_t distance = (index + table_entries - home) % table_entries;
   for (; occupied_before_ < distance; ++occupied_before_) {
     if (piece.is_over()) return Place::not_yet_known;
     piece.add(1);
-    const std::uint64_t before = (slot + table_entries - occupied_before_ - 1) % table_entries;
-    if (chunk_.load_entry(before).is_empty()) return Place::wrong;
+    const std::uint64_t before = (index + table_entries - occupied_before_ - 1) % table_entries;
+    if (chunk_.load_entry(table_begin + before).is_empty()) return Place::wrong;
   }
   return Place::right;
 }

@@ -1,12 +1,12 @@
 // The audit walks over the table, counts deleted entries, and repairs entries that no correct
-// client writes.
+// client writes. It walks over all tables in use.
 //
 // Clients may swap any entry, so the contents of the table are untrusted input. The audit looks for
 // entries that are locked (the cleanup holds no locks when the audit runs), that point to memory
-// not in use, or that are empty with a flag set. If a locked entry points to a container whose key
-// belongs into its chain, the audit removes the lock. Any other such entry becomes a deleted entry
-// without a key, which searches pass and the next cleanup removes. The audit never empties it,
-// because chains of other keys may run through it.
+// not in use, or that are empty with a flag set and not frozen. If a locked entry points to a
+// container whose key belongs into its chain, the audit removes the lock. Any other such entry
+// becomes a deleted entry without a key, which searches pass and the next cleanup removes. The
+// audit never empties it, because chains of other keys may run through it.
 //
 // The origin of a compare-and-swap is unknown, so the audit cannot blame a client.
 #pragma once
@@ -33,8 +33,9 @@ class TableAudit {
   // lets other fibers run meanwhile. Returns true at the end of a walk. Each entry is tried once;
   // the next walk handles an entry that others keep changing.
   bool walk_piece();
-  // Counted by the last complete walk.
+  // The last complete walk counted these in the last table.
   std::uint64_t deleted_entries() const { return deleted_entries_; }
+  std::uint64_t occupied_entries() const { return occupied_entries_; }
 
  private:
   // The work of one call of walk_piece(), in entries that it looks at.
@@ -73,8 +74,10 @@ class TableAudit {
   // How many entries directly before the next one were not empty when this walk looked at them.
   // Only the cleanup empties entries, and it does not run during a walk.
   std::uint64_t occupied_before_ = 0;
-  std::uint64_t counted_ = 0;
+  std::uint64_t counted_deleted_ = 0;
+  std::uint64_t counted_occupied_ = 0;
   std::uint64_t deleted_entries_ = 0;
+  std::uint64_t occupied_entries_ = 0;
 };
 
 }  // namespace falafel::engine

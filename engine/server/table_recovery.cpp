@@ -1,5 +1,7 @@
 #include "engine/server/table_recovery.h"
 
+#include <algorithm>
+
 #include "engine/layout/status_line.h"
 #include "engine/probes.h"
 
@@ -18,7 +20,8 @@ std::uint64_t TableRecovery::run() {
 }
 
 void TableRecovery::remove_locks() {
-  for (std::uint64_t slot = 0; slot < chunk_.geometry.table_entries; ++slot) {
+  for (std::uint64_t slot = chunk_.first_slot_in_use(); slot < chunk_.end_of_slots_in_use();
+       ++slot) {
     pace_.step(1);
     const Entry entry = chunk_.load_entry(slot);
     if (entry.is_locked()) replace(slot, without_lock(slot, entry));
@@ -26,7 +29,8 @@ void TableRecovery::remove_locks() {
 }
 
 void TableRecovery::forget_deleted_keys() {
-  for (std::uint64_t slot = 0; slot < chunk_.geometry.table_entries; ++slot) {
+  for (std::uint64_t slot = chunk_.first_slot_in_use(); slot < chunk_.end_of_slots_in_use();
+       ++slot) {
     pace_.step(1);
     const Entry entry = chunk_.load_entry(slot);
     if (entry.is_empty() || !entry.is_deleted()) continue;
@@ -46,26 +50,39 @@ std::uint64_t TableRecovery::end_rebinding() {
 Entry TableRecovery::without_lock(std::uint64_t slot, Entry locked) {
   host_.count(probes::recovery_met_lock);
   if (locked.is_empty()) return locked.pointing_to(0);
-  if (!is_bound_before(slot, locked)) return locked.without_lock();
+  if (!has_moved(slot, locked)) return locked.without_lock();
   host_.count(probes::recovery_met_moved_entry);
   return chunk_.stand_in_for(locked);
 }
 
-// Returns whether an earlier slot of the chain has the key. An entry without a key, or one that no
-// search reaches, is no entry of a correct client or server, and counts as moved.
-bool TableRecovery::is_bound_before(std::uint64_t slot, Entry entry) {
+// Returns whether the key was moved: backward in its chain, or to a later table. An entry without a
+// key, or one that no search reaches, is no entry of a correct client or server, and counts as
+// moved.
+bool TableRecovery::has_moved(std::uint64_t slot, Entry entry) {
   const auto container = chunk_.read_container(entry, Chunk::Part::key);
   if (!container || container->key.empty()) return true;
-  const std::uint64_t table_entries = chunk_.geometry.table_entries;
-  std::uint64_t before = home_slot(container->key, chunk_.hash_key, table_entries);
-  for (; before != slot; before = (before + 1) % table_entries) {
+  const std::uint32_t table = chunk_.geometry.table_of(slot);
+  const std::uint64_t hash = hash_of(container->key, chunk_.hash_key);
+  Chain chain(chunk_, hash, table);
+  for (; chain.slot() != slot; chain.pass(chunk_.load_entry(chain.slot()))) {
     pace_.step(1);
-    const Entry other = chunk_.load_entry(before);
-    if (other.is_empty()) return true;
-    const auto found = chunk_.read_container(other, Chunk::Part::key);
-    if (found && found->key == container->key) return true;
+    if (chunk_.load_entry(chain.slot()).is_empty()) return true;
+    if (has_key(chain.slot(), container->key)) return true;
+  }
+  return table < chunk_.tables.last && is_found(Chain(chunk_, hash, table + 1), container->key);
+}
+
+bool TableRecovery::is_found(Chain chain, std::span<const std::byte> key) {
+  for (; !chain.is_over(); chain.pass(chunk_.load_entry(chain.slot()))) {
+    pace_.step(1);
+    if (has_key(chain.slot(), key)) return true;
   }
   return false;
+}
+
+bool TableRecovery::has_key(std::uint64_t slot, std::span<const std::byte> key) const {
+  const auto found = chunk_.read_container(chunk_.load_entry(slot), Chunk::Part::key);
+  return found && std::ranges::equal(found->key, key);
 }
 
 void TableRecovery::replace(std::uint64_t slot, Entry next) {

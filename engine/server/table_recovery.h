@@ -3,8 +3,10 @@
 //
 // A removal (entry_removal.h) leaves at most two locks. An entry that it has moved is still in its
 // old slot, locked, until the slot is filled or emptied. Its key is then bound in an earlier slot
-// of its chain as well, where clients may have changed it since. So a locked entry whose key an
-// earlier slot has becomes a deleted entry without a key, and every other lock is removed.
+// of its chain as well, where clients may have changed it since. A move to the next table
+// (table_growth.h) leaves at most one lock, and the key may be bound in a later table as well. So a
+// locked entry whose key an earlier slot or a later table has becomes a deleted entry without a
+// key, and every other lock is removed.
 //
 // All deleted entries then become entries without a key. Their containers are not needed any more,
 // so the collections that follow copy live containers only.
@@ -13,8 +15,11 @@
 // that starts over its memory") proves that another run then comes to the same result.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
+#include "engine/server/chain.h"
 #include "engine/server/chunk.h"
 #include "engine/server/pace.h"
 #include "engine/server/server.h"
@@ -35,7 +40,9 @@ class TableRecovery {
   std::uint64_t end_rebinding();
 
   Entry without_lock(std::uint64_t slot, Entry locked);
-  bool is_bound_before(std::uint64_t slot, Entry entry);
+  bool has_moved(std::uint64_t slot, Entry entry);
+  bool is_found(Chain chain, std::span<const std::byte> key);
+  bool has_key(std::uint64_t slot, std::span<const std::byte> key) const;
   void replace(std::uint64_t slot, Entry next);
 
   fabric::Host& host_;

@@ -51,7 +51,7 @@ class WatchedTable {
   }
 
   Memory memory_;
-  TableWatch watch_{memory_.geometry_.table_entries};
+  TableWatch watch_{memory_.geometry_.slot_count()};
   std::uint64_t step_ = 0;
 };
 

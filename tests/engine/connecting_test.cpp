@@ -377,8 +377,8 @@ TEST(FakeServers, AreSeenThroughByTheirSuperblock) {
                                [](engine::Superblock& superblock) { superblock.magic = 0; }}),
                ErrorCode::invalid_argument, "magic");
   expect_error(connect_to({.alter_superblock =
-                               [](engine::Superblock& superblock) { superblock.version = 5; }}),
-               ErrorCode::invalid_argument, "version 5");
+                               [](engine::Superblock& superblock) { superblock.version = 7; }}),
+               ErrorCode::invalid_argument, "version 7");
   expect_error(
       connect_to({.alter_superblock = [](engine::Superblock& superblock) { superblock.crc ^= 1; }}),
       ErrorCode::invalid_argument, "checksum");

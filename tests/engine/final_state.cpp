@@ -37,7 +37,8 @@ class Reader {
   FinalState read() {
     check_superblock();
     check_books();
-    for (std::uint64_t slot = 0; slot < geometry_.table_entries; ++slot) read_slot(slot);
+    const std::uint64_t end = geometry_.first_slot(inspection_.tables.last + 1);
+    for (std::uint64_t slot = 0; slot < end; ++slot) read_slot(slot);
     check_that_containers_are_disjoint();
     return std::move(state_);
   }
@@ -97,7 +98,9 @@ class Reader {
   void read_slot(std::uint64_t slot) {
     const Entry entry = entry_at(slot);
     require(!entry.is_locked(), "slot {} is locked", slot);
-    require(!entry.is_empty() || !entry.is_deleted(), "slot {} is empty and deleted", slot);
+    const bool may_be_frozen = slot < geometry_.first_slot(inspection_.tables.last);
+    require(!entry.is_empty() || !entry.is_deleted() || may_be_frozen,
+            "slot {} is empty and deleted", slot);
     if (!entry.is_empty()) read_container(slot, entry);
   }
 
@@ -153,13 +156,29 @@ class Reader {
     }
   }
 
+  // The search goes on in the next table behind a frozen entry, and behind a whole table.
   void check_reachable(std::uint64_t slot, const Bytes& key) {
-    std::uint64_t walked = engine::home_slot(key, hash_key_, geometry_.table_entries);
-    for (; walked != slot; walked = (walked + 1) % geometry_.table_entries) {
-      if (!entry_at(walked).is_empty()) continue;
-      require(false, "the key of slot {} is not found: slot {} before it is empty", slot, walked);
-      return;
+    std::optional<std::uint64_t> end;
+    for (std::uint32_t table = inspection_.tables.first; table <= inspection_.tables.last;
+         ++table) {
+      end = find_end(table, slot, key);
+      if (end == slot) return;
+      if (end && !entry_at(*end).is_deleted()) break;
     }
+    require(false, "the key of slot {} is not found: slot {} before it is empty", slot,
+            end.value_or(0));
+  }
+
+  // A search in this table ends at the slot, or at the first empty one before it.
+  std::optional<std::uint64_t> find_end(std::uint32_t table, std::uint64_t slot,
+                                        const Bytes& key) const {
+    const std::uint64_t entries = geometry_.entries_of(table);
+    const std::uint64_t home = engine::home_slot(key, hash_key_, entries);
+    for (std::uint64_t distance = 0; distance < entries; ++distance) {
+      const std::uint64_t walked = geometry_.first_slot(table) + (home + distance) % entries;
+      if (walked == slot || entry_at(walked).is_empty()) return walked;
+    }
+    return std::nullopt;
   }
 
   void check_that_containers_are_disjoint() {

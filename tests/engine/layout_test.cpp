@@ -181,6 +181,7 @@ Geometry arbitrary_geometry() {
       *rc::gen::oneOf(rc::gen::just(semi_space_count), rc::gen::inRange(fewest_blocks, 50U));
   geometry.fingerprint_bits = *rc::gen::inRange(0U, most_fingerprint_bits + 1);
   geometry.size_class_bits = *rc::gen::inRange(0U, most_size_class_bits + 1);
+  geometry.most_tables = *rc::gen::element(1U, 1U, 2U, 5U);
   return geometry;
 }
 
@@ -196,6 +197,9 @@ std::vector<std::pair<std::uint64_t, std::uint64_t>> parts_of(const Geometry& ge
   }
   for (std::uint32_t space = 0; space < geometry.mature_space_count; ++space) {
     parts.emplace_back(geometry.mature_offset(space), geometry.mature_bytes);
+  }
+  if (geometry.can_grow()) {
+    parts.emplace_back(geometry.later_tables_offset(), geometry.later_tables_bytes());
   }
   return parts;
 }
@@ -235,7 +239,7 @@ RC_GTEST_PROP(Geometry, MatureSpacesAreFoundByTheirPlaces, ()) {
 RC_GTEST_PROP(Geometry, UnitsReachEveryPlaceOfAContainer, ()) {
   const Geometry geometry = arbitrary_geometry();
   const std::uint64_t first = geometry.region_offset(0);
-  const std::uint64_t last = geometry.chunk_bytes() - container_header_bytes;
+  const std::uint64_t last = geometry.mature_end() - container_header_bytes;
   const std::uint64_t offset =
       *rc::gen::inRange(first, last + 1) / geometry.unit_bytes * geometry.unit_bytes;
   RC_ASSERT(geometry.may_hold_container(offset));
@@ -245,6 +249,20 @@ RC_GTEST_PROP(Geometry, UnitsReachEveryPlaceOfAContainer, ()) {
   RC_ASSERT(geometry.may_hold_container(Geometry::stand_in_offset()));
   RC_ASSERT(!geometry.may_hold_container(first - 1));
   RC_ASSERT(!geometry.may_hold_container(last + 1));
+}
+
+RC_GTEST_PROP(Geometry, SlotsAreNumberedThroughAllTables, ()) {
+  const Geometry geometry = arbitrary_geometry();
+  const auto table = *rc::gen::inRange(0U, geometry.most_tables);
+  const std::uint64_t first = geometry.first_slot(table);
+  RC_ASSERT(geometry.first_slot(table + 1) - first == geometry.table_entries << table);
+  const auto slot = *rc::gen::inRange(first, geometry.first_slot(table + 1));
+  RC_ASSERT(geometry.table_of(slot) == table);
+  RC_ASSERT(geometry.slot_at(geometry.entry_offset(slot)) == slot);
+  RC_ASSERT(geometry.entry_offset(slot) - geometry.entry_offset(first) == (slot - first) * 8);
+  RC_ASSERT(!geometry.slot_at(Geometry::table_offset() - 1));
+  RC_ASSERT(!geometry.slot_at(geometry.region_offset(0)));
+  RC_ASSERT(!geometry.slot_at(geometry.chunk_bytes()));
 }
 
 RC_GTEST_PROP(Geometry, RoundsUpToWholeUnits, (std::uint32_t bytes)) {

@@ -57,6 +57,18 @@ TEST(Superblock, TellsTheGeometryTheHashKeyAndTheIncarnation) {
   EXPECT_EQ(parsed->incarnation, 42U);
 }
 
+TEST(Superblock, HasItsOwnVersionIfTheTableCanGrow) {
+  Geometry geometry{.table_entries = 5, .mature_space_count = 9, .most_tables = 4};
+  for (const bool values_expire : {false, true}) {
+    geometry.values_expire = values_expire;
+    const Superblock made = valid_superblock(geometry);
+    EXPECT_EQ(made.version, values_expire ? 6U : 5U);
+    const auto parsed = parse_superblock(to_bytes(made), geometry.chunk_bytes());
+    ASSERT_TRUE(parsed) << parsed.error().detail;
+    EXPECT_EQ(geometry_of(*parsed), geometry);
+  }
+}
+
 struct Alteration {
   std::string_view field;
   std::string_view named;  // part of the error message
@@ -69,7 +81,10 @@ TEST(Superblock, AbsurdFieldsAreNamed) {
   const std::vector<Alteration> alterations{
       {"magic", "magic", [](Superblock& block) { block.magic ^= 1; }},
       {"version", "version", [](Superblock& block) { block.version += 1; }},
-      {"unknown version", "version 5", [](Superblock& block) { block.version = 5; }},
+      {"unknown version", "version 7", [](Superblock& block) { block.version = 7; }},
+      {"version of growth", "imply 2", [](Superblock& block) { block.version = 5; }},
+      {"growth in another version", "imply 5", [](Superblock& block) { block.later_tables = 1; }},
+      {"too many tables", "most_tables", [](Superblock& block) { block.later_tables = 32; }},
       {"version without bits", "version is 2",
        [](Superblock& block) { block.fingerprint_bits = 1; }},
       {"unit_bytes", "unit_bytes", [](Superblock& block) { block.unit_bytes = 9; }},

@@ -168,7 +168,8 @@ std::unique_ptr<engine::EntryUpdater> TableBench::make_updater() {
   auto results = engine::allocate_local_memory(
       *host_, *parts.domain, parts.server_options.pipelined_updates * fabric::word_bytes);
   return std::make_unique<engine::LoopbackUpdater>(
-      *host_, parts.chunk, *parts.connector, parts.whole_chunk->remote_key(), std::move(*results));
+      *host_, parts.chunk, *parts.connector, parts.whole_chunk->remote_key(),
+      parts.whole_chunk->remote_key(), std::move(*results));
 }
 
 // Planting

@@ -55,6 +55,8 @@ CASES = [
     (["serve", "--entries", "-1"], WRONG_USAGE, "--entries: "),
     (["serve", "--entries", "0"], WRONG_USAGE, "--entries: "),
     (["serve", "--entries", HUGE], WRONG_USAGE, "--entries: "),
+    (["serve", "--max-entries", "0"], WRONG_USAGE, "--max-entries: "),
+    (["serve", "--entries", "9", "--max-entries", "8"], WRONG_USAGE, "--max-entries 8 is less"),
     (["serve", "--region-size", "-5"], WRONG_USAGE, "--region-size: '-5' is no size"),
     (["serve", "--region-size", HUGE], WRONG_USAGE, "--region-size: "),
     (["serve", "--region-size", "0"], WRONG_USAGE, "--region-size: '0' is too small"),

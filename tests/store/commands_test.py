@@ -169,6 +169,19 @@ class Errors(CommandTest):
             self.expect(OK, "set", "a", "another")
             self.expect(OK, "get", "a", output=b"another")
 
+    def test_a_table_that_grows(self):
+        with self.falafel.serve(*SMALL, "--entries", "4", "--max-entries", "31"):
+            for key in range(16):
+                self.expect(OK, "set", str(key), "value")
+            report = self.falafel.report()
+            while report["tables"]["first"] < report["tables"]["last"]:
+                report = self.falafel.report()
+            self.assertEqual(report["tables"]["entries"], 16)
+            self.assertEqual(report["statistics"]["tables_begun"], 2)
+            self.expect(TABLE_FULL, "set", "new", "value", message="--max-entries")
+            for key in range(16):
+                self.expect(OK, "get", str(key), output=b"value")
+
     def test_a_table_that_fills_alone(self):
         with self.falafel.serve(*SMALL, "--entries", "4") as server:
             for key in "abcd":

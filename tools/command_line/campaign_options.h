@@ -30,6 +30,7 @@ struct CampaignTexts {
   std::string hostile = "some";
   std::string caches = "none";
   std::string warm_restarts = "none";
+  std::string growth = "none";
 };
 
 CLI::Option* add_blocks_option(CLI::App& command, CampaignTexts& texts);

@@ -25,6 +25,11 @@ struct ServeTexts {
   server_program::ServeOptions serve;
 };
 
+std::string describe_growth(const engine::Geometry& geometry) {
+  if (!geometry.can_grow()) return "";
+  return fmt::format(" that may grow to {}", geometry.entries_of(geometry.most_tables - 1));
+}
+
 std::string describe_memory_file(const server_program::ServeOptions& options,
                                  const server_program::Serving& serving) {
   if (options.memory_file.empty()) return "";
@@ -39,12 +44,12 @@ void print_ready(const server_program::ServeOptions& options,
                  const server_program::Serving& serving) {
   const engine::Geometry& geometry = serving.geometry;
   fmt::print(
-      "serving '{}'{} in {}: {} bytes, {} entries, {} regions of {} bytes, at most {} "
+      "serving '{}'{} in {}: {} bytes, {} entries{}, {} regions of {} bytes, at most {} "
       "clients{}{}{}\n",
       options.name, options.is_cache ? ", a cache," : "", serving.place, geometry.chunk_bytes(),
-      geometry.table_entries, geometry.region_count, geometry.region_bytes, options.sizing.clients,
-      serving.metrics.empty() ? "" : ", metrics at ", serving.metrics,
-      describe_memory_file(options, serving));
+      geometry.table_entries, describe_growth(geometry), geometry.region_count,
+      geometry.region_bytes, options.sizing.clients, serving.metrics.empty() ? "" : ", metrics at ",
+      serving.metrics, describe_memory_file(options, serving));
   std::fflush(stdout);
 }
 
@@ -84,6 +89,11 @@ void add_serve_command(CLI::App& app, int& exit_status) {
   command
       ->add_option("--entries", serve_options.sizing.table_entries,
                    "number of slots in the table, one per key (default: memory / 128)")
+      ->check(CLI::Range(std::uint64_t{1}, largest_store_bytes / engine::entry_bytes));
+  command
+      ->add_option("--max-entries", serve_options.sizing.most_entries,
+                   "number of slots to which the table may grow, by doubling; the room for them is "
+                   "not part of --memory (default: the table does not grow)")
       ->check(CLI::Range(std::uint64_t{1}, largest_store_bytes / engine::entry_bytes));
   command
       ->add_option("--region-size", serve_options.sizing.region_bytes,

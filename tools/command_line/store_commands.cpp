@@ -55,7 +55,7 @@ std::string_view remedy(engine::Answer answer, server_program::ExitStatus status
       return "; restart the server with a larger --region-size, or keep it within one request of "
              "the network device";
     case engine::Answer::table_full:
-      return "; delete keys, or restart the server with more --entries";
+      return "; delete keys, or restart the server with more --entries or --max-entries";
     case engine::Answer::out_of_memory:
       return "; delete keys, or restart the server with more --memory";
     case engine::Answer::corrupted: return "; set or delete the key to repair it";

@@ -40,40 +40,44 @@ double percent(double share) { return 100 * share; }
 Fill fill_of(engine::Server& server) {
   constexpr std::uint64_t most_samples = 1'024;
   const engine::Geometry& geometry = server.geometry();
-  const std::uint64_t samples = std::min(most_samples, geometry.table_entries);
+  const std::uint32_t table = server.inspect().tables.last;
+  const std::uint64_t entries = geometry.entries_of(table);
+  const std::uint64_t samples = std::min(most_samples, entries);
   std::uint64_t occupied = 0;
   double live_bytes = 0;
   for (std::uint64_t sample = 0; sample < samples; ++sample) {
-    const std::uint64_t slot = sample * (geometry.table_entries / samples);
+    const std::uint64_t slot = geometry.first_slot(table) + sample * (entries / samples);
     const engine::Entry entry(server.memory().load(geometry.entry_offset(slot)));
     if (entry.is_empty()) continue;
     ++occupied;
     live_bytes += static_cast<double>(live_bytes_of(entry, geometry, server.memory()));
   }
-  const auto entries_per_sample =
-      static_cast<double>(geometry.table_entries) / static_cast<double>(samples);
+  const auto entries_per_sample = static_cast<double>(entries) / static_cast<double>(samples);
   return {.table_share = static_cast<double>(occupied) / static_cast<double>(samples),
           .memory_share =
               live_bytes * entries_per_sample / static_cast<double>(capacity_bytes(geometry)),
-          .requests_denied = server.books().requests_denied};
+          .requests_denied = server.books().requests_denied,
+          .table = table};
 }
 
 std::optional<std::string> FillWarnings::examine(const engine::Geometry& geometry,
                                                  const Fill& fill) {
+  const std::uint64_t table_entries = geometry.entries_of(fill.table);
+  const bool may_grow = fill.table + 1 < geometry.most_tables;
   const bool is_table_alone =
-      fill.table_share >= full_table_share && fill.memory_share < wasted_memory_share;
+      !may_grow && fill.table_share >= full_table_share && fill.memory_share < wasted_memory_share;
   if (is_table_alone && !std::exchange(has_warned_of_table_, true)) {
     return fmt::format(
         "{:.0f} % of the {} entries of the table are in use, but only {:.0f} % of the memory for "
         "values; SETs become slow, and fail when the table is full. Serve with more --entries",
-        percent(fill.table_share), geometry.table_entries, percent(fill.memory_share));
+        percent(fill.table_share), table_entries, percent(fill.memory_share));
   }
   const bool is_memory_alone = fill.requests_denied > 0 && fill.table_share < wasted_table_share;
   if (is_memory_alone && !std::exchange(has_warned_of_memory_, true)) {
     return fmt::format(
         "the memory for values is full, but only {:.0f} % of the {} entries of the table are in "
         "use. Serve with more --memory, or with fewer --entries, which leave more of it for values",
-        percent(fill.table_share), geometry.table_entries);
+        percent(fill.table_share), table_entries);
   }
   return std::nullopt;
 }

@@ -14,6 +14,7 @@ struct Fill {
   double table_share = 0;             // of the entries that are not empty
   double memory_share = 0;            // of the memory for data that is live
   std::uint64_t requests_denied = 0;  // as in engine::ServerBooks
+  std::uint32_t table = 0;            // number of the last table, into which new keys go
 };
 
 // Looks at a sample of the table, and at the containers of its keys.

@@ -46,8 +46,8 @@ std::optional<std::string> differ(std::string_view option, Value stored, Wanted 
 bool fits_memory(const engine::Geometry& stored, std::uint64_t memory_bytes) {
   const std::uint64_t rounding_bytes =
       512 + engine::alignment_bytes * std::uint64_t{stored.mature_space_count};
-  return stored.chunk_bytes() <= memory_bytes &&
-         memory_bytes - stored.chunk_bytes() <= rounding_bytes;
+  return stored.mature_end() <= memory_bytes &&
+         memory_bytes - stored.mature_end() <= rounding_bytes;
 }
 
 }  // namespace
@@ -60,13 +60,17 @@ std::optional<std::string> find_other_size(const engine::Geometry& stored,
                                 : "--cache, but the store in the file is not a cache";
   }
   if (given.memory && !fits_memory(stored, sizing.memory_bytes)) {
-    return differ("--memory", stored.chunk_bytes(), sizing.memory_bytes);
+    return differ("--memory", stored.mature_end(), sizing.memory_bytes);
   }
   if (given.semi_spaces && stored.has_blocks()) {
     return "--semi-spaces, but the store in the file has blocks";
   }
   if (sizing.table_entries && stored.table_entries != *sizing.table_entries) {
     return differ("--entries", stored.table_entries, *sizing.table_entries);
+  }
+  if (sizing.most_entries &&
+      stored.most_tables != count_tables(stored.table_entries, *sizing.most_entries)) {
+    return differ("--max-entries", stored.entries_of(stored.most_tables - 1), *sizing.most_entries);
   }
   if (sizing.region_bytes &&
       stored.region_bytes != *sizing.region_bytes / stored.unit_bytes * stored.unit_bytes) {
@@ -84,8 +88,10 @@ std::optional<std::string> find_other_size(const engine::Geometry& stored,
 
 std::uint64_t count_keys(engine::Server& server) {
   const engine::Geometry& geometry = server.geometry();
+  const engine::Tables tables = server.inspect().tables;
   std::uint64_t keys = 0;
-  for (std::uint64_t slot = 0; slot < geometry.table_entries; ++slot) {
+  for (std::uint64_t slot = geometry.first_slot(tables.first);
+       slot < geometry.first_slot(tables.last + 1); ++slot) {
     const engine::Entry entry(server.memory().load(geometry.entry_offset(slot)));
     keys += entry.is_empty() || entry.is_deleted() ? 0U : 1U;
   }

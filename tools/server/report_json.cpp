@@ -15,7 +15,15 @@ Json geometry_json(const engine::Geometry& geometry) {
           {"mature_bytes", geometry.mature_bytes},
           {"mature_space_count", geometry.mature_space_count},
           {"fingerprint_bits", geometry.fingerprint_bits},
-          {"size_class_bits", geometry.size_class_bits}};
+          {"size_class_bits", geometry.size_class_bits},
+          {"most_tables", geometry.most_tables}};
+}
+
+// `entries`: of the last one, into which new keys go.
+Json tables_json(const ServerReport& report) {
+  const engine::Tables& tables = report.inspection.tables;
+  return {
+      {"first", tables.first}, {"last", tables.last}, {"entries", present_table_entries(report)}};
 }
 
 Json regions_json(const ServerReport& report) {
@@ -89,6 +97,7 @@ std::string to_json(const ServerReport& report) {
               {"memory_file", report.memory_file.empty() ? Json() : Json(report.memory_file)},
               {"geometry", geometry_json(report.geometry)},
               {"chunk", {{"bytes", report.geometry.chunk_bytes()}, {"parts", std::move(parts)}}},
+              {"tables", tables_json(report)},
               {"regions", regions_json(report)},
               {"mature_spaces", mature_spaces_json(report)},
               {"clients", clients_json(report)},

@@ -54,7 +54,11 @@ std::string to_prometheus(const ServerReport& report) {
   text += gauge("requests_waiting", "pending requests for a region",
                 static_cast<double>(inspection.requests_waiting));
   text += gauge("table_entries", "number of slots in the table",
-                static_cast<double>(report.geometry.table_entries));
+                static_cast<double>(present_table_entries(report)));
+  text += gauge("table_entries_limit", "number of slots to which the table can grow",
+                static_cast<double>(report.geometry.entries_of(report.geometry.most_tables - 1)));
+  text += gauge("tables_in_use", "number of tables with keys; more than 1 while the table grows",
+                static_cast<double>(inspection.tables.last - inspection.tables.first + 1));
   text +=
       gauge("idle", "1 if nothing is left to collect, reclaim or grant", inspection.idle ? 1 : 0);
   text += memory(report);

@@ -60,7 +60,7 @@ std::string to_text(const ServerReport& report) {
       "server '{}', process {}, for {:.0f} s\ntable: {} entries; {} regions of {} bytes; {} "
       "mature spaces of {} bytes\n",
       report.name, report.process_id, static_cast<double>(report.uptime_ns) / 1e9,
-      geometry.table_entries, geometry.region_count, geometry.region_bytes,
+      present_table_entries(report), geometry.region_count, geometry.region_bytes,
       geometry.mature_space_count, geometry.mature_bytes);
   text += chunk_lines(report) + client_lines(report) + waiting_lines(report) + "since the start:\n";
   for (const Counter& counter : counters()) {

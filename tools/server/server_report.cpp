@@ -69,16 +69,22 @@ std::vector<ChunkPart> account_for_chunk(const ServerReport& report) {
   } else {
     add_semi_spaces(parts, report);
   }
+  if (geometry.can_grow()) parts.push_back({"later tables", geometry.later_tables_bytes()});
   // The padding that aligns each part to 64 bytes.
   const std::uint64_t alignment =
       geometry.region_offset(0) - geometry.table_offset() -
       geometry.table_entries * engine::entry_bytes + geometry.mature_offset(0) -
       geometry.region_offset(geometry.region_count) + geometry.chunk_bytes() -
-      geometry.mature_offset(0) - geometry.mature_space_count * geometry.mature_bytes;
+      geometry.mature_offset(0) - geometry.mature_space_count * geometry.mature_bytes -
+      geometry.later_tables_bytes();
   parts.push_back({"alignment", alignment});
   FALAFEL_ASSERT(sum(parts) == geometry.chunk_bytes(), "{} of {} bytes accounted for", sum(parts),
                  geometry.chunk_bytes());
   return parts;
+}
+
+std::uint64_t present_table_entries(const ServerReport& report) {
+  return report.geometry.entries_of(report.inspection.tables.last);
 }
 
 template <std::uint64_t ServerStatistics::*member>
@@ -125,6 +131,9 @@ const std::vector<Counter>& counters() {
        statistic<&ServerStatistics::values_expired>},
       {"values_evicted", "values deleted to make room",
        statistic<&ServerStatistics::values_evicted>},
+      {"tables_begun", "growths of the table", statistic<&ServerStatistics::tables_begun>},
+      {"entries_moved", "entries moved to another table",
+       statistic<&ServerStatistics::entries_moved>},
       {"descriptor_shortages", "attempts to accept a client for which there was no file descriptor",
        [](const ServerReport& report) { return report.descriptor_shortages; }}};
   return all;

@@ -30,6 +30,9 @@ struct ChunkPart {
 };
 std::vector<ChunkPart> account_for_chunk(const ServerReport& report);
 
+// The length of the table into which new keys go.
+std::uint64_t present_table_entries(const ServerReport& report);
+
 std::uint64_t count_regions(const ServerReport& report, engine::RegionState state);
 
 // All values that only increase.

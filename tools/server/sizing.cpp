@@ -43,12 +43,26 @@ bool divide_into_blocks(std::uint64_t bytes, engine::Geometry& geometry) {
 
 }  // namespace
 
+std::uint32_t count_tables(std::uint64_t table_entries, std::uint64_t most_entries) {
+  std::uint32_t tables = 1;
+  while (tables < engine::most_tables_of_a_store && most_entries >> tables >= table_entries) {
+    ++tables;
+  }
+  return tables;
+}
+
 tl::expected<engine::Geometry, std::string> divide_memory(const SizingOptions& options) {
   using engine::alignment_bytes;
   engine::Geometry geometry;
   geometry.unit_bytes = options.memory_bytes > small_units_reach_bytes ? 64 : 8;
   geometry.table_entries = options.table_entries.value_or(
       std::max<std::uint64_t>(options.memory_bytes / bytes_per_entry, 1));
+  if (options.most_entries && *options.most_entries < geometry.table_entries) {
+    return tl::unexpected(fmt::format(
+        "--max-entries {} is less than the {} entries with which the table begins; increase it, or "
+        "make --entries smaller",
+        *options.most_entries, geometry.table_entries));
+  }
   const std::uint64_t default_region_bytes = std::max<std::uint64_t>(
       std::min(largest_default_region_bytes, options.memory_bytes / 64), 4'096);
   geometry.region_bytes =
@@ -69,6 +83,9 @@ tl::expected<engine::Geometry, std::string> divide_memory(const SizingOptions& o
         "--region-size smaller",
         options.memory_bytes, geometry.table_entries, geometry.table_entries * engine::entry_bytes,
         geometry.region_count, geometry.region_bytes));
+  }
+  if (options.most_entries) {
+    geometry.most_tables = count_tables(geometry.table_entries, *options.most_entries);
   }
   geometry = engine::with_spare_bits(geometry, options.reference_bits);
   if (auto problem = engine::find_invalid_geometry(geometry)) return tl::unexpected(*problem);

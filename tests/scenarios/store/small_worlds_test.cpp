@@ -73,6 +73,11 @@ TEST(SmallWorlds, HoldForTwoOperationsBesideACleanup) { expect_all_proven(Beside
 
 TEST(SmallWorlds, HoldForTwoOperationsBesideACollection) { expect_all_proven(Beside::collection); }
 
+TEST(SmallWorlds, HoldForOneOperationWhileTheTableGrows) {
+  using enum SmallOperation;
+  expect_proven(Beside::growth, {{get}, {get_absent}, {set}, {remove}});
+}
+
 TEST(SmallWorlds, HoldForTwoOperationsBesideSwapsByTheDevice) {
   using enum SmallOperation;
   expect_proven(Beside::cleanup_by_device, {{get, get}, {get, get_absent}, {get, remove}});
@@ -254,8 +259,9 @@ TEST_P(AblationWorlds, HoldWithTheSafeguardOnly) {
 INSTANTIATE_TEST_SUITE_P(Of, AblationWorlds,
                          testing::Values("crc-verification", "double-collect", "collector-retry",
                                          "exclusion", "expired-removal", "heartbeats",
-                                         "location-expiry", "tag-discipline", "terminator-lock",
-                                         "restart-after-lost-compare-and-swap", "bounded-walks"),
+                                         "location-expiry", "lock-before-move", "tag-discipline",
+                                         "terminator-lock", "restart-after-lost-compare-and-swap",
+                                         "bounded-walks"),
                          [](const auto& tested) {
                            std::string name(tested.param);
                            std::ranges::replace(name, '-', '_');
@@ -271,12 +277,13 @@ TEST(LargeAblationWorlds, AreViolatedWithoutTheSafeguard) {
     const bool is_large = ablation.safeguard == "epoch-reclamation" ||
                           ablation.safeguard == "drain-before-free" ||
                           ablation.safeguard == "fence-before-reclaim" ||
+                          ablation.safeguard == "freeze-empty-slots" ||
                           ablation.safeguard == "release-after-completion";
     if (is_large && explore(*ablation.without_safeguard, options).violation) {
       violated.push_back(ablation.safeguard);
     }
   }
-  EXPECT_EQ(violated.size(), 5U);  // two without drain-before-free
+  EXPECT_EQ(violated.size(), 6U);  // two without drain-before-free
 }
 
 TEST(ShortestViolation, HasNoMoreStepsThanTheFirst) {

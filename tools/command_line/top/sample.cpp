@@ -19,6 +19,9 @@ Sample from_json(const Json& report) {
   report.at("max_clients").get_to(sample.max_clients);
   report.at("chunk").at("bytes").get_to(sample.memory_bytes);
   report.at("geometry").at("region_count").get_to(sample.region_count);
+  const Json& tables = report.at("tables");
+  tables.at("entries").get_to(sample.table_entries);
+  sample.is_table_growing = tables.at("first") != tables.at("last");
   for (const Json& part : report.at("chunk").at("parts")) {
     sample.parts.emplace_back(part.at("part"), part.at("bytes"));
   }

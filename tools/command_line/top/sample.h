@@ -30,6 +30,8 @@ struct Sample {
   std::uint64_t max_clients = 0;
   std::uint64_t memory_bytes = 0;
   std::uint64_t region_count = 0;
+  std::uint64_t table_entries = 0;  // of the table into which new keys go
+  bool is_table_growing = false;
   std::vector<std::pair<std::string, std::uint64_t>> parts;  // of the memory, in bytes
   std::map<std::string, std::uint64_t> regions;              // how many in each state
   std::vector<ClientSample> clients;

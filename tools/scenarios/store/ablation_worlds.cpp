@@ -245,6 +245,19 @@ Scenario gets_of_an_expiring_value() {
   return scenario;
 }
 
+Scenario set_beside_growth(std::uint32_t key) {
+  Builder builder;
+  builder.free_at_once();
+  builder.add_client({builder.set(key)});
+  builder.prepare_set(0, Builder::other_key);
+  builder.grow_table_with(Builder::present_key);
+  return builder.scenario();
+}
+
+Scenario insertion_beside_growth() { return set_beside_growth(Builder::absent_key); }
+
+Scenario overwriting_beside_growth() { return set_beside_growth(Builder::present_key); }
+
 Scenario search_in_full_table() {
   Builder builder({.table_entries = 1});
   builder.prepare_set(0, Builder::present_key);
@@ -284,6 +297,10 @@ const std::array worlds{
     AblationWorld{"location-expiry", "DELETE of an entry that was remembered too long",
                   delete_of_remembered_entry},
     AblationWorld{"expired-removal", "two GETs of a value that expires", gets_of_an_expiring_value},
+    AblationWorld{"freeze-empty-slots", "SET of a new key while the table grows",
+                  insertion_beside_growth},
+    AblationWorld{"lock-before-move", "SET of a present key while the table grows",
+                  overwriting_beside_growth},
 };
 
 }  // namespace

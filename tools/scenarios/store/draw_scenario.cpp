@@ -8,6 +8,7 @@
 #include "engine/layout/entry.h"
 #include "fabric/random.h"
 #include "tools/scenarios/store/cache_worlds.h"
+#include "tools/scenarios/store/growth_worlds.h"
 #include "tools/scenarios/store/hostile_worlds.h"
 #include "tools/scenarios/store/scenario.h"
 #include "tools/scenarios/store/tag_world.h"
@@ -29,6 +30,7 @@ constexpr std::uint64_t block_stream = 0x626c6f636b73206f;
 constexpr std::uint64_t reference_stream = 0x66696e6765727072;
 constexpr std::uint64_t cache_stream = 0x7468652063616368;
 constexpr std::uint64_t warm_restart_stream = 0x7761726d20737461;
+constexpr std::uint64_t growth_stream = 0x67726f7774682074;
 
 // The containers of such values take several packets.
 constexpr std::uint64_t long_value_bytes = 600;
@@ -83,6 +85,7 @@ class Draw {
   void draw_tag_world(Scenario& scenario) const;
   void draw_cache(Scenario& scenario) const;
   void draw_warm_restarts(Scenario& scenario) const;
+  void draw_growth(Scenario& scenario) const;
 
   const ScenarioChoices& choices_;
   std::uint64_t seed_;
@@ -324,6 +327,20 @@ void Draw::draw_warm_restarts(Scenario& scenario) const {
   restart_warm(random, scenario);
 }
 
+// Half of the worlds with `some`. The table of hostile worlds and of those in which tags wrap
+// around does not grow, and neither does that of the thesis.
+void Draw::draw_growth(Scenario& scenario) const {
+  const bool needs_growth =
+      !choices_.safeguards.freeze_empty_slots || !choices_.safeguards.lock_before_move;
+  const Share share = needs_growth ? Share::only : choices_.growth;
+  const bool may_grow = scenario.attacks.empty() && choices_.safeguards.bounded_walks &&
+                        scenario.geometry.tag_bits == engine::most_tag_bits;
+  if (share == Share::none || !may_grow) return;
+  fabric::RandomGenerator random(seed_ ^ growth_stream);
+  const bool is_one = random.below(2) == 0;
+  if (is_one || share == Share::only) make_table_grow(random, scenario);
+}
+
 Scenario Draw::scenario() {
   Scenario scenario;
   scenario.safeguards = choices_.safeguards;
@@ -344,6 +361,7 @@ Scenario Draw::scenario() {
     draw_batches(scenario);
   }
   draw_warm_restarts(scenario);
+  draw_growth(scenario);
   return scenario;
 }
 

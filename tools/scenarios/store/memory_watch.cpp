@@ -35,7 +35,7 @@ MemoryWatch::MemoryWatch(const Scenario& scenario, bool paranoid)
                         scenario.safeguards.release_after_completion),
       judges_reclamation_(paranoid && scenario.safeguards.epoch_reclamation &&
                           !has_batches(scenario)),
-      table_(geometry_.table_entries),
+      table_(geometry_.slot_count()),
       ownership_(geometry_),
       reclaimed_(geometry_),
       first_{.verdict = Verdict::holds, .property = {}, .explanation = {}} {}
@@ -48,7 +48,7 @@ void MemoryWatch::on_restart() {
 
 void MemoryWatch::on_started(const MemoryView& view, std::uint64_t step) {
   table_.adopt(view, step);
-  for (std::uint64_t slot = 0; slot < geometry_.table_entries; ++slot) {
+  for (std::uint64_t slot = 0; slot < view.end_of_slots(); ++slot) {
     const Entry entry = table_.entry(slot);
     if (!table_before_attack_) keep(checkers::check_entries(view, slot, entry), step);
   }
@@ -96,10 +96,8 @@ void MemoryWatch::on_read_posted(fabric::FiberId fiber, const sim::TraceEvent& p
 void MemoryWatch::on_words_read(const sim::TraceEvent& event, const MemoryView& view) {
   if (!judges_reclamation_) return;
   reclaimed_.on_books(view.regions, view.mature_spaces);
-  const std::uint64_t table_end =
-      engine::Geometry::table_offset() + geometry_.table_entries * engine::entry_bytes;
   if (event.offset < engine::Geometry::table_offset()) return;
-  if (event.offset >= table_end) {
+  if (!geometry_.slot_at(event.offset)) {
     return reclaimed_.on_words_taken(request_of(event), event.offset, event.step);
   }
   for (std::size_t position = 0; position + engine::entry_bytes <= event.data.size();

@@ -113,11 +113,7 @@ void RunObserver::on_request_posted(const sim::TraceEvent& event) {
 // Entries: reads and swaps
 
 std::optional<std::uint64_t> RunObserver::slot_at(std::uint64_t offset) const {
-  const std::uint64_t begin = engine::Geometry::table_offset();
-  if (offset < begin || offset >= begin + geometry_.table_entries * engine::entry_bytes) {
-    return std::nullopt;
-  }
-  return (offset - begin) / engine::entry_bytes;
+  return geometry_.slot_at(offset);
 }
 
 // Returns whether the processor accesses the chunk of the current server and no other memory.

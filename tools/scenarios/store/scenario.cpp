@@ -242,6 +242,7 @@ void read_geometry(Reader& reader, engine::Geometry& geometry) {
                       engine::most_fingerprint_bits);
   reader.later_number("size_class_bits", geometry.size_class_bits, 0, engine::most_size_class_bits);
   reader.later_boolean("values_expire", geometry.values_expire);
+  reader.later_number("most_tables", geometry.most_tables, 1, engine::most_tables_of_a_store);
   if (!reader.problem().empty()) return;
   if (const auto problem = engine::find_invalid_geometry(geometry)) {
     reader.fail("geometry:", *problem);
@@ -366,6 +367,7 @@ static nlohmann::json scenario_to_json(const Scenario& scenario) {
                          {"clients", std::move(clients)}};
   if (scenario.stage) json["stage"] = stage_to_json(*scenario.stage);
   if (geometry.values_expire) json["geometry"]["values_expire"] = true;
+  if (geometry.can_grow()) json["geometry"]["most_tables"] = geometry.most_tables;
   if (scenario.evicts) json["evicts"] = true;
   if (scenario.keeps_memory) json["keeps_memory"] = true;
   if (scenario.wall_clock_error_ns > 0) json["wall_clock_error_ns"] = scenario.wall_clock_error_ns;
@@ -383,7 +385,9 @@ tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json) {
       const std::string name(safeguard.name);
       const bool may_lack = safeguard.enabled == &engine::Safeguards::heartbeats ||
                             safeguard.enabled == &engine::Safeguards::location_expiry ||
-                            safeguard.enabled == &engine::Safeguards::expired_removal;
+                            safeguard.enabled == &engine::Safeguards::expired_removal ||
+                            safeguard.enabled == &engine::Safeguards::freeze_empty_slots ||
+                            safeguard.enabled == &engine::Safeguards::lock_before_move;
       if (may_lack && !inner.has(name.c_str())) continue;
       inner.boolean(name.c_str(), scenario.safeguards.*safeguard.enabled);
     }

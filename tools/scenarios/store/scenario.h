@@ -203,6 +203,9 @@ struct ScenarioChoices {
   Share caches = Share::none;
   // Scenarios in which the server restarts over its memory (warm_restarts.h).
   Share warm_restarts = Share::none;
+  // Scenarios in which the table grows (growth_worlds.h). If a safeguard is off that only these
+  // need, all scenarios are.
+  Share growth = Share::none;
   // Valid options of the simulator by name and value (sim::set_option), regardless of the seed.
   std::vector<std::pair<std::string, std::string>> simulator_options;
 };

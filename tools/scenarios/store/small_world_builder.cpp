@@ -180,6 +180,21 @@ void SmallWorldBuilder::collect_region_with(std::uint32_t key,
   prepare_set(owner, other_key);
 }
 
+// Its last SET takes the share of the present region at which it requests the next one.
+void SmallWorldBuilder::grow_table_with(std::uint32_t key,
+                                        const std::function<void()>& prepare_more) {
+  scenario_.geometry.most_tables = 2;
+  const std::uint32_t owner = add_client({});
+  for (const std::uint32_t stored : {key, other_key, filling_key, deleted_key}) {
+    prepare_set(owner, stored);
+  }
+  prepare_delete(owner, deleted_key);
+  fill_region(owner, size_.containers_of_region * scenario_.renewal_percent / 100 - 1);
+  if (prepare_more) prepare_more();
+  pause_server();
+  prepare_set(owner, other_key);
+}
+
 // The copies of the first region fill a block: the container of the key, and a long one. The next
 // SET releases the region. Later SETs replace the long container, when it has been copied.
 void SmallWorldBuilder::collect_block_with(std::uint32_t key,

@@ -64,6 +64,10 @@ class SmallWorldBuilder {
   // left garbage in the block.
   void collect_block_with(std::uint32_t key, const std::function<void()>& prepare_more = {});
 
+  // The table grows, and all keys of the store move. An additional client fills three quarters of
+  // the table, with this key, others and a deleted one, and then requests a region.
+  void grow_table_with(std::uint32_t key, const std::function<void()>& prepare_more = {});
+
   // Clients have location caches, whose entries never expire.
   void cache_locations();
   // Entries have the most bits for fingerprints and size classes.

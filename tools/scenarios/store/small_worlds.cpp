@@ -92,10 +92,11 @@ explorer::SmallWorld make_world_of(const SmallPlans& plans, Beside beside, Kind 
   const bool are_cached = kind == Kind::cached;
   if (are_cached) builder.cache_locations();
   if (kind == Kind::fingerprint) builder.use_fingerprints();
-  const bool collects = collects_region(beside) || collects_block(beside);
+  const bool has_storing_owner =
+      collects_region(beside) || collects_block(beside) || beside == Beside::growth;
   if (has_blocks(beside)) builder.use_blocks(block_count(plans));
   if (swaps_by_device(beside)) builder.swap_by_device();
-  if (collects || changes_region(beside)) builder.free_at_once();
+  if (has_storing_owner || changes_region(beside)) builder.free_at_once();
   if (beside == Beside::region_in_turn) builder.take_turns();
   for (const std::vector<SmallOperation>& operations : plans) {
     std::vector<PlannedOperation> planned;
@@ -104,7 +105,7 @@ explorer::SmallWorld make_world_of(const SmallPlans& plans, Beside beside, Kind 
     builder.add_client(planned);
   }
   if (cleans(beside)) builder.prepare_set(0, Builder::deleted_key);
-  if (!collects) builder.prepare_set(0, Builder::present_key);
+  if (!has_storing_owner) builder.prepare_set(0, Builder::present_key);
   if (cleans(beside)) builder.prepare_delete(0, Builder::deleted_key);
   for (std::uint32_t client = 0; client < plans.size(); ++client) {
     if (needs_memory(plans[client])) builder.prepare_set(client, Builder::other_key);
@@ -116,9 +117,10 @@ explorer::SmallWorld make_world_of(const SmallPlans& plans, Beside beside, Kind 
       builder.prepare_get(client, Builder::present_key);
     }
   };
-  if (!collects) read_first();
+  if (!has_storing_owner) read_first();
   if (collects_region(beside)) builder.collect_region_with(Builder::present_key, read_first);
   if (collects_block(beside)) builder.collect_block_with(Builder::present_key, read_first);
+  if (beside == Beside::growth) builder.grow_table_with(Builder::present_key, read_first);
   return builder.build(std::string(prefix_of(kind)) + name_of(plans, beside));
 }
 
@@ -147,7 +149,8 @@ std::string_view to_string(Beside beside) {
                                                              "region_to_block",
                                                              "block",
                                                              "region_to_block_by_device",
-                                                             "block_by_device"};
+                                                             "block_by_device",
+                                                             "growth"};
   return names[static_cast<std::size_t>(beside)];
 }
 

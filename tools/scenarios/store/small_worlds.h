@@ -34,8 +34,10 @@ enum class Beside : std::uint8_t {
   block,
   region_to_block_by_device,
   block_by_device,
+  // The table has one empty slot, which is frozen, and three keys, which move to another one.
+  growth,
 };
-inline constexpr std::size_t beside_count = 11;
+inline constexpr std::size_t beside_count = 12;
 std::string_view to_string(Beside beside);
 
 // The operations of each client, one after the other.

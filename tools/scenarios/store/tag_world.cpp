@@ -24,8 +24,8 @@ std::uint64_t changes_during_an_operation(const Scenario& scenario, std::uint64_
                                           std::uint64_t pace_ns) {
   const engine::LocationCacheOptions& cache = scenario.location_cache;
   const std::uint64_t trust_ns = cache.entries > 0 ? cache.trust_ns : 0;
-  const std::uint64_t longest_ns = 3 * scenario.heartbeat_timeout_ns + trust_ns;
-  return other_fibers * (longest_ns / pace_ns + 2) * changes_per_operation;
+  const std::uint64_t operation_ns = 3 * scenario.heartbeat_timeout_ns + trust_ns;
+  return other_fibers * (operation_ns / pace_ns + 2) * changes_per_operation;
 }
 
 std::uint64_t count_fibers(const Scenario& scenario) {

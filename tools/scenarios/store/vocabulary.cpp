@@ -19,10 +19,7 @@ std::string StoreVocabulary::place(std::uint64_t offset) const {
   if (offset < engine::Geometry::status_line_offset()) return "the superblock";
   if (offset < engine::Geometry::stand_in_offset()) return "the status line";
   if (offset < engine::Geometry::table_offset()) return "the stand-in";
-  if (offset < engine::Geometry::table_offset() + geometry.table_entries * engine::entry_bytes) {
-    return fmt::format("slot {}",
-                       (offset - engine::Geometry::table_offset()) / engine::entry_bytes);
-  }
+  if (const auto slot = geometry.slot_at(offset)) return fmt::format("slot {}", *slot);
   for (std::uint64_t region = 0; region < geometry.region_count; ++region) {
     const std::uint64_t begin = geometry.region_offset(region);
     if (offset >= begin && offset < begin + geometry.region_bytes) {
@@ -41,10 +38,8 @@ std::string StoreVocabulary::word(std::uint64_t word) const {
 }
 
 std::string StoreVocabulary::data(std::uint64_t offset, std::span<const std::byte> data) const {
-  const std::uint64_t table_end =
-      engine::Geometry::table_offset() + scenario_.geometry.table_entries * engine::entry_bytes;
-  const bool is_table = offset >= engine::Geometry::table_offset() && offset < table_end;
-  if (!is_table) return fmt::format("{} bytes at {}", data.size(), place(offset));
+  if (!scenario_.geometry.slot_at(offset))
+    return fmt::format("{} bytes at {}", data.size(), place(offset));
   std::string text;
   for (std::size_t position = 0; position + engine::entry_bytes <= data.size();
        position += engine::entry_bytes) {

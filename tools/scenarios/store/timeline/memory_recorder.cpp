@@ -9,7 +9,7 @@ namespace falafel::store_scenario {
 
 MemoryRecorder::MemoryRecorder(const engine::Geometry& geometry)
     : geometry_(geometry),
-      slots_(geometry.table_entries),
+      slots_(geometry.slot_count()),
       regions_(geometry.region_count),
       incarnations_(geometry.region_count),
       written_bytes_(geometry.region_count),

@@ -1,0 +1,86 @@
+// Scenarios in which the table grows: how they are drawn, that they hold, and that each safeguard
+// that only they need is found missing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "engine/probes.h"
+#include "explorer/campaign.h"
+#include "tests/explorer/describe_findings.h"
+#include "tools/scenarios/store/program.h"
+#include "tools/scenarios/store/scenario.h"
+
+namespace falafel::store_scenario {
+namespace {
+
+namespace probes = engine::probes;
+
+ScenarioChoices growth(Share share) {
+  ScenarioChoices choices;
+  choices.growth = share;
+  return choices;
+}
+
+TEST(Growth, IsLinearizable) {
+  const auto result =
+      explorer::run_campaign(StoreProgram(growth(Share::only)), {.schedules = 1'000});
+  EXPECT_EQ(describe_findings(result), "");
+  for (const fabric::Probe& probe :
+       {probes::table_growth_began, probes::entry_moved_to_table, probes::met_frozen_slot,
+        probes::insertion_in_later_table, probes::walk_went_on_behind_table,
+        probes::change_in_walk_over_tables}) {
+    EXPECT_GT(explorer::count_of(result.probes, probe.name), 0U) << probe.name;
+  }
+}
+
+TEST(Growth, GoesOnAfterWarmRestarts) {
+  ScenarioChoices choices = growth(Share::only);
+  choices.warm_restarts = Share::only;
+  const auto result = explorer::run_campaign(StoreProgram(choices), {.schedules = 500});
+  EXPECT_EQ(describe_findings(result), "");
+  EXPECT_GT(explorer::count_of(result.probes, probes::recovery_met_growth.name), 0U);
+}
+
+TEST(Growth, LosesKeysIfEmptySlotsAreNotFrozen) {
+  const auto program = StoreProgram().without("freeze-empty-slots");
+  const auto result =
+      explorer::run_campaign(*program, {.schedules = 2'000, .stops_at_violation = true});
+  EXPECT_FALSE(result.findings.empty());
+}
+
+TEST(Growth, LosesChangesIfEntriesAreNotLocked) {
+  const auto program = StoreProgram().without("lock-before-move");
+  const auto result =
+      explorer::run_campaign(*program, {.schedules = 2'000, .stops_at_violation = true});
+  EXPECT_FALSE(result.findings.empty());
+}
+
+TEST(Growth, IsDrawnAsChosen) {
+  constexpr std::uint64_t seeds = 200;
+  std::uint64_t some = 0;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    EXPECT_FALSE(draw_scenario({}, seed).geometry.can_grow());
+    some += draw_scenario(growth(Share::some), seed).geometry.can_grow() ? 1 : 0;
+  }
+  EXPECT_GT(some, seeds / 4);
+  EXPECT_LT(some, 3 * seeds / 4);
+}
+
+TEST(Growth, SurvivesJsonAndIsDocumented) {
+  std::ifstream stream(FALAFEL_SOURCE_FOLDER "/docs/replay-file.md");
+  const std::string document{std::istreambuf_iterator<char>(stream), {}};
+  EXPECT_THAT(document, testing::HasSubstr("\n| `geometry.most_tables` |"));
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const Scenario scenario = draw_scenario(growth(Share::only), seed);
+    const auto parsed = parse_scenario(scenario.to_json());
+    ASSERT_TRUE(parsed.has_value()) << parsed.error();
+    EXPECT_EQ(parsed->geometry, scenario.geometry);
+  }
+}
+
+}  // namespace
+}  // namespace falafel::store_scenario
