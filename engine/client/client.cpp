@@ -57,7 +57,7 @@ fabric::Result<std::unique_ptr<Client>> Client::connect(fabric::Host& host,
                                                         const fabric::Address& server,
                                                         const ClientOptions& options) {
   const fabric::DeviceAttributes& device = host.device(0).attributes();
-  if (auto problem = Session::find_lacking(device)) {
+  if (auto problem = Session::find_unmet_requirement(device)) {
     return fabric::make_error(fabric::ErrorCode::unsupported, std::move(*problem));
   }
   if (auto problem = find_invalid_option(options, device)) {

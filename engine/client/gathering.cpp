@@ -5,7 +5,7 @@
 
 namespace falafel::engine {
 
-ChainOutcome Gathering::post_and_wait(std::span<const fabric::WorkRequest> chain,
+ChainOutcome Gathering::post_together(std::span<const fabric::WorkRequest> chain,
                                       std::uint64_t& doorbells) {
   while (chain_ && requests_.size() + chain.size() > requester_.capacity()) post_for_others();
   make_room(chain.size());

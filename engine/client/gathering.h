@@ -2,13 +2,13 @@
 //
 // Each operation of a batch runs on a fiber of its own. While any of these fibers runs, or a chain
 // of the batch is in flight, further chains are collected. Then one doorbell posts all of them as
-// one chain. The operations of a batch therefore take their round trips together. One that stood
-// aside (see below) joins the next round trip; it waits for the one in flight at most.
+// one chain. The operations of a batch therefore take their round trips together. One that was
+// absent (see below) joins the next round trip; it waits for the one in flight at most.
 //
 // A longer chain has the same effect as several chains that are posted one after the other: it
 // only adds order. The requests of one operation stay together and keep their order.
 //
-// A fiber must not wait for anything else while the others count on it; see Aside.
+// A fiber must not wait for anything else while the others count on it; see Absence.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ namespace falafel::engine {
 
 class Gathering : public std::enable_shared_from_this<Gathering> {
  public:
-  class Aside;
+  class Absence;
 
   // `fibers` is the number of fibers that take part; all count as running. The requester must
   // outlive all calls.
@@ -35,7 +35,7 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
   // completed. Increments `doorbells` if this is the first chain that the doorbell posts. The fiber
   // that posts for all may first wait until the queue pair has room. Throws std::bad_alloc if there
   // is no memory to post; nothing was sent.
-  ChainOutcome post_and_wait(std::span<const fabric::WorkRequest> chain, std::uint64_t& doorbells);
+  ChainOutcome post_together(std::span<const fabric::WorkRequest> chain, std::uint64_t& doorbells);
   // The calling fiber takes no part any more. May wait for room.
   void leave();
 
@@ -61,16 +61,16 @@ class Gathering : public std::enable_shared_from_this<Gathering> {
 
 // While it exists, the calling fiber may wait for anything, and the others do not count on it.
 // Creating it may wait. With a null pointer, it does nothing.
-class Gathering::Aside {
+class Gathering::Absence {
  public:
-  explicit Aside(std::shared_ptr<Gathering> gathering) : gathering_(std::move(gathering)) {
+  explicit Absence(std::shared_ptr<Gathering> gathering) : gathering_(std::move(gathering)) {
     if (gathering_ != nullptr) gathering_->leave();
   }
-  ~Aside() {
+  ~Absence() {
     if (gathering_ != nullptr) ++gathering_->running_;
   }
-  Aside(const Aside&) = delete;
-  Aside& operator=(const Aside&) = delete;
+  Absence(const Absence&) = delete;
+  Absence& operator=(const Absence&) = delete;
 
  private:
   std::shared_ptr<Gathering> gathering_;

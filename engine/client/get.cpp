@@ -37,8 +37,8 @@ std::optional<Answer> remove_expired(PendingOperation& operation, const FindResu
 }
 
 // Returns nullopt if the value was expired and another operation changed the entry first.
-std::optional<Answer> pass_on(PendingOperation& operation, const FindResult& position,
-                              std::span<const std::byte> value, const Receive& receive) {
+std::optional<Answer> deliver_value(PendingOperation& operation, const FindResult& position,
+                                    std::span<const std::byte> value, const Receive& receive) {
   const Geometry& geometry = operation.session().server().geometry;
   if (!geometry.values_expire) return receive(operation, value);
   if (is_expired(value, operation.session().host().wall_clock_ns())) {
@@ -61,7 +61,7 @@ std::optional<Answer> read_value(PendingOperation& operation, FindResult& positi
   operation.spend_on_checksum(position.header.value_bytes);
   std::optional<Answer> answer;
   if (bytes) {
-    answer = pass_on(operation, position, *bytes, receive);
+    answer = deliver_value(operation, position, *bytes, receive);
   } else if (operation.note_bad_checksum(position.slot, position.entry)) {
     answer = Answer::corrupted;
   }

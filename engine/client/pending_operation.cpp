@@ -27,7 +27,7 @@ PendingOperation::PendingOperation(const OperationContext& context)
 std::size_t PendingOperation::take_slot() const {
   OperationSlots& slots = session_->slots();
   if (is_apart() || slots.has_free()) return slots.take();
-  const Gathering::Aside aside(gathering_);
+  const Gathering::Absence absence(gathering_);
   return slots.take();
 }
 
@@ -73,7 +73,7 @@ void PendingOperation::wait_for_unlock(std::uint32_t attempts) const {
   host.sleep_until(host.now_ns() + shortest_ns + host.random(bound_ns));
 }
 
-ChainOutcome PendingOperation::post_and_wait(std::span<fabric::WorkRequest> chain) {
+ChainOutcome PendingOperation::execute_chain(std::span<fabric::WorkRequest> chain) {
   spend(fabric::Work::round_trip, 0);
   in_flight_ = true;
   ChainOutcome outcome{};
@@ -92,18 +92,18 @@ ChainOutcome PendingOperation::post_and_wait(std::span<fabric::WorkRequest> chai
 
 ChainOutcome PendingOperation::post_together_or_apart(std::span<fabric::WorkRequest> chain) {
   if (!is_apart()) {
-    return gathering_->post_and_wait(chain, statistics_.doorbells);
+    return gathering_->post_together(chain, statistics_.doorbells);
   }
   ++statistics_.doorbells;
   return session_->requester().post_and_wait(chain);
 }
 
 bool PendingOperation::read(std::span<fabric::WorkRequest> chain) {
-  return post_and_wait(chain) == ChainOutcome::completed;
+  return execute_chain(chain) == ChainOutcome::completed;
 }
 
 Swap PendingOperation::post_swap(std::span<fabric::WorkRequest> chain, Entry expected) {
-  switch (post_and_wait(chain)) {
+  switch (execute_chain(chain)) {
     case ChainOutcome::completed: break;
     case ChainOutcome::not_posted: return Swap::not_tried;
     case ChainOutcome::in_doubt: count(probes::outcome_unknown); return Swap::in_doubt;
@@ -340,13 +340,14 @@ std::span<std::byte> PendingOperation::outgoing(std::uint64_t length_bytes) {
 }
 
 bool PendingOperation::note_bad_checksum(std::uint64_t slot, Entry entry) {
-  const Doubt doubt{slot, entry};
-  if (doubts_.size() == most_doubts || std::ranges::find(doubts_, doubt) != doubts_.end()) {
+  const UnreadableContainer unreadable{slot, entry};
+  if (unreadable_.size() == most_unreadable ||
+      std::ranges::find(unreadable_, unreadable) != unreadable_.end()) {
     count(probes::container_corrupted);
     return true;
   }
   count(probes::restart_at_bad_checksum);
-  doubts_.push_back(doubt);
+  unreadable_.push_back(unreadable);
   return false;
 }
 

@@ -74,11 +74,11 @@ class PendingOperation {
   void wait_for_unlock(std::uint32_t attempts) const;
   // Keep the result while the operation waits for anything but its round trips, so that the others
   // of its batch do not count on it. May wait.
-  Gathering::Aside stand_aside() const {
-    return Gathering::Aside(is_apart() ? nullptr : gathering_);
+  Gathering::Absence leave_gathering() const {
+    return Gathering::Absence(is_apart() ? nullptr : gathering_);
   }
-  // Call after standing aside for an event that several operations of a batch wait for: those that
-  // it woke return to the batch before this operation continues. May wait.
+  // Call after leaving the gathering for an event that several operations of a batch wait for: those
+  // that it woke return to the batch before this operation continues. May wait.
   void let_others_return() {
     if (!is_apart()) session_->host().yield();
   }
@@ -148,9 +148,9 @@ class PendingOperation {
 
   // Call when the container of this entry fails to verify. Returns true if the container is
   // damaged, which is the case if the same entry failed before: because the entry did not change in
-  // between, the server is not moving data there. After restarts for `most_doubts` different words,
-  // the operation does not restart for further ones, so a client that keeps changing words cannot
-  // delay it forever.
+  // between, the server is not moving data there. After restarts for `most_unreadable` different
+  // words, the operation does not restart for further ones, so a client that keeps changing words
+  // cannot delay it forever.
   bool note_bad_checksum(std::uint64_t slot, Entry entry);
 
  private:
@@ -158,7 +158,7 @@ class PendingOperation {
   const OperationSlot& buffers() const { return session_->slots()[slot_]; }
   std::size_t take_slot() const;  // waits
   bool is_apart() const { return gathering_ == nullptr || apart_.has_value(); }
-  ChainOutcome post_and_wait(std::span<fabric::WorkRequest> chain);
+  ChainOutcome execute_chain(std::span<fabric::WorkRequest> chain);
   ChainOutcome post_together_or_apart(std::span<fabric::WorkRequest> chain);
   std::span<const std::byte> entry_bytes_of(std::uint64_t buffer, std::uint64_t length) const;
   std::uint64_t container_buffer() const;
@@ -171,21 +171,21 @@ class PendingOperation {
   std::shared_ptr<Gathering> gathering_;  // null: the operation is in no batch
   OldOperations::Lifetime lifetime_;      // begins before the operation waits for a slot
   // An operation that had to restart continues apart from its batch, because it may have to wait.
-  std::optional<Gathering::Aside> apart_;
+  std::optional<Gathering::Absence> apart_;
   std::size_t slot_;
   bool in_flight_ = false;
   bool host_lacks_memory_ = false;
   std::uint64_t deadline_ns_ = fabric::never_ns;  // set at the first restart
   std::uint64_t end_of_walk_ns_ = 0;              // set behind the first piece; 0: not yet
   OperationStatistics statistics_;
-  struct Doubt {
+  struct UnreadableContainer {
     std::uint64_t slot = 0;
     Entry entry;
 
-    friend bool operator==(const Doubt&, const Doubt&) = default;
+    friend bool operator==(const UnreadableContainer&, const UnreadableContainer&) = default;
   };
-  static constexpr std::size_t most_doubts = 16;
-  std::vector<Doubt> doubts_;
+  static constexpr std::size_t most_unreadable = 16;
+  std::vector<UnreadableContainer> unreadable_;
 };
 
 }  // namespace falafel::engine

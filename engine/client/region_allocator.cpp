@@ -24,17 +24,17 @@ RegionAllocator::RegionAllocator(fabric::Host& host, const Geometry& geometry,
 
 // A fiber in allocate(). When the last one leaves, for any reason, the allocator returns regions
 // that nobody needs.
-class RegionAllocator::Taker {
+class RegionAllocator::OngoingAllocation {
  public:
-  Taker(RegionAllocator& regions, Supply& supply) : regions_(regions), supply_(supply) {
-    ++supply_.takers;
+  OngoingAllocation(RegionAllocator& regions, Supply& supply) : regions_(regions), supply_(supply) {
+    ++supply_.ongoing_allocations;
   }
-  ~Taker() {
-    --supply_.takers;
+  ~OngoingAllocation() {
+    --supply_.ongoing_allocations;
     regions_.give_back_what_is_not_needed(supply_);
   }
-  Taker(const Taker&) = delete;
-  Taker& operator=(const Taker&) = delete;
+  OngoingAllocation(const OngoingAllocation&) = delete;
+  OngoingAllocation& operator=(const OngoingAllocation&) = delete;
 
  private:
   RegionAllocator& regions_;
@@ -61,7 +61,7 @@ tl::expected<Allocation, Answer> RegionAllocator::allocate(std::uint64_t size_by
                                                            std::uint64_t deadline_ns) {
   FALAFEL_ASSERT(size_bytes % geometry_.unit_bytes == 0 && size_bytes <= geometry_.region_bytes,
                  "an allocation of {} bytes is not possible", size_bytes);
-  const Taker taker(*this, supply);
+  const OngoingAllocation ongoing(*this, supply);
   const std::uint64_t requests_before = requests_;
   for (;;) {
     if (broken_) return tl::unexpected(Answer::disconnected);
@@ -129,7 +129,7 @@ void RegionAllocator::report_freed() {
 
 // Fibers that are about to take memory have priority.
 void RegionAllocator::give_back_what_is_not_needed(Supply& supply) {
-  if (supply.takers > 0) return;
+  if (supply.ongoing_allocations > 0) return;
   for (RegionPointer* region : {&supply.current, &supply.next}) {
     if (*region != nullptr && is_to_go_back(supply, **region)) retire(*region);
   }
@@ -227,7 +227,7 @@ bool RegionAllocator::on_granted(const ControlMessage& grant) {
                   .index = grant.region,
                   .remote_key = grant.remote_key,
                   .incarnation = grant.incarnation};
-  if (supply.takers == 0 && supply.current != nullptr) {
+  if (supply.ongoing_allocations == 0 && supply.current != nullptr) {
     host_.count(probes::region_renewed_eagerly);
   }
   if (&supply == &general_) {

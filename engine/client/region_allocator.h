@@ -108,10 +108,10 @@ class RegionAllocator {
     RegionNeed need = RegionNeed::waiting;
     RegionPointer current{};
     RegionPointer next{};
-    std::uint64_t last_denied = 0;  // number of the last request that was denied
-    std::uint32_t takers = 0;       // number of fibers in allocate()
+    std::uint64_t last_denied = 0;          // number of the last request that was denied
+    std::uint32_t ongoing_allocations = 0;  // number of fibers in allocate()
   };
-  class Taker;
+  class OngoingAllocation;
 
   tl::expected<Allocation, Answer> allocate(std::uint64_t size_bytes, Supply& supply,
                                             std::uint64_t deadline_ns);

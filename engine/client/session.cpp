@@ -31,7 +31,7 @@ std::uint32_t Session::requests_at_a_time(const fabric::DeviceAttributes& device
   return std::min(device.max_queue_requests, device.max_completions);
 }
 
-std::optional<std::string> Session::find_lacking(const fabric::DeviceAttributes& device) {
+std::optional<std::string> Session::find_unmet_requirement(const fabric::DeviceAttributes& device) {
   const auto need = [](std::string_view name, std::uint32_t has, std::uint64_t needed) {
     return fmt::format("{} of the device is {}, and a client needs {}; use another device", name,
                        has, needed);

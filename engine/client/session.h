@@ -35,7 +35,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Returns how many requests a queue of this device and its completion queue hold.
   static std::uint32_t requests_at_a_time(const fabric::DeviceAttributes& device);
   // Returns a message about an attribute of the device that is too small for a session.
-  static std::optional<std::string> find_lacking(const fabric::DeviceAttributes& device);
+  static std::optional<std::string> find_unmet_requirement(const fabric::DeviceAttributes& device);
 
   // Connects, reads the superblock and starts the fibers. Waits.
   fabric::Result<void> open(const fabric::Address& server);

@@ -169,7 +169,7 @@ std::optional<Answer> SetOperation::wait_for_slot(const FindResult& position) {
   has_waited_for_slot_ = !position.may_grow;
   operation_.count(probes::cleanup_requested);
   operation_.forget();
-  const auto aside = operation_.stand_aside();
+  const auto absence = operation_.leave_gathering();
   return operation_.session().cleanups().wait(operation_.session().options().server_timeout_ns);
 }
 
@@ -250,7 +250,7 @@ struct Memory {
 // These wait for the server.
 tl::expected<Memory, Answer> allocate(PendingOperation& operation, std::uint64_t size_bytes,
                                       std::uint64_t deadline_ns) {
-  const auto aside = operation.stand_aside();
+  const auto absence = operation.leave_gathering();
   const auto allocation = operation.session().regions().allocate(size_bytes, deadline_ns);
   if (!allocation) return tl::unexpected(allocation.error());
   return Memory{.allocation = *allocation};
@@ -259,7 +259,7 @@ tl::expected<Memory, Answer> allocate(PendingOperation& operation, std::uint64_t
 tl::expected<Memory, Answer> allocate_for_overwrite(PendingOperation& operation,
                                                     std::uint64_t size_bytes,
                                                     std::uint64_t deadline_ns) {
-  const auto aside = operation.stand_aside();
+  const auto absence = operation.leave_gathering();
   const auto allocation =
       operation.session().regions().allocate_for_overwrite(size_bytes, deadline_ns);
   if (!allocation) return tl::unexpected(allocation.error());

@@ -56,7 +56,8 @@ Membership::~Membership() = default;
 
 std::uint32_t Membership::completions_per_client() { return ClientChannel::buffer_count; }
 
-std::optional<std::string> Membership::find_lacking(const fabric::DeviceAttributes& device) {
+std::optional<std::string> Membership::find_unmet_requirement(
+    const fabric::DeviceAttributes& device) {
   const auto need = [](std::string_view name, std::uint32_t has, std::uint64_t needed) {
     return fmt::format("{} of the device is {}, and a server needs {}; use another device", name,
                        has, needed);

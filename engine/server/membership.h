@@ -54,7 +54,7 @@ class Membership {
 
   static std::uint32_t completions_per_client();
   // Returns a message about an attribute of the device that is too small for a client's connection.
-  static std::optional<std::string> find_lacking(const fabric::DeviceAttributes& device);
+  static std::optional<std::string> find_unmet_requirement(const fabric::DeviceAttributes& device);
 
   // Runs on the fiber that received the connection request.
   void accept(fabric::ConnectionRequest& request);

@@ -51,7 +51,7 @@ std::optional<std::string> find_invalid_option(const ServerOptions& options,
 }
 
 // Returns a message about an attribute of the device that is too small for a server.
-std::optional<std::string> find_lacking(const fabric::DeviceAttributes& device) {
+std::optional<std::string> find_unmet_requirement(const fabric::DeviceAttributes& device) {
   if (device.atomic_capability == fabric::AtomicCapability::none) {
     return "the device does not support the atomics that the server needs to change entries";
   }
@@ -60,7 +60,7 @@ std::optional<std::string> find_lacking(const fabric::DeviceAttributes& device) 
         "max_message_bytes of the device is {}, and a server needs {}; use another device",
         device.max_message_bytes, ServerState::longest_request_bytes);
   }
-  return Membership::find_lacking(device);
+  return Membership::find_unmet_requirement(device);
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ std::string_view to_string(Breach breach) {
 fabric::Result<std::unique_ptr<Server>> Server::start(fabric::Host& host,
                                                       const ServerOptions& options) {
   const fabric::DeviceAttributes& device = host.device(0).attributes();
-  if (auto problem = find_lacking(device)) {
+  if (auto problem = find_unmet_requirement(device)) {
     return fabric::make_error(fabric::ErrorCode::unsupported, std::move(*problem));
   }
   if (auto problem = find_invalid_option(options, device)) {

@@ -45,6 +45,14 @@ TEST(Growth, GoesOnAfterWarmRestarts) {
   EXPECT_GT(explorer::count_of(result.probes, probes::recovery_met_growth.name), 0U);
 }
 
+// In this schedule, a client that had memory for overwriting only found that its key had vanished.
+// It answered that the table was full, which could still grow.
+TEST(Growth, IsNoReasonToCallTheTableFull) {
+  const auto result = explorer::run_campaign(StoreProgram(growth(Share::only)),
+                                             {.first_seed = 615'258, .schedules = 1});
+  EXPECT_EQ(describe_findings(result), "");
+}
+
 TEST(Growth, LosesKeysIfEmptySlotsAreNotFrozen) {
   const auto program = StoreProgram().without("freeze-empty-slots");
   const auto result =
