@@ -2,7 +2,7 @@
 // run that crashes or hangs is a finding and does not end the campaign.
 //
 // A run depends only on its seed, and the counters are sums, so the result does not depend on the
-// number of workers. Every tenth schedule runs twice and must take the same course.
+// number of workers. Every fortieth schedule runs twice and must take the same course.
 #pragma once
 
 #include <cstdint>
