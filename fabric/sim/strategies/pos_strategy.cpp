@@ -38,8 +38,8 @@ bool PosStrategy::begin_jump() {
 }
 
 void PosStrategy::touch(const Touch& touch) {
-  touches_.push_back(touch);
-  objects_.add(touch);
+  const NotedTouch& noted = touches_.emplace_back(touch);
+  objects_.add(noted.bit, touch.access);
 }
 
 Touchables PosStrategy::heard_touchables() const { return all_touchables & ~without_races; }
@@ -50,31 +50,23 @@ void PosStrategy::will_touch(ActorId actor, const Touch& touch) {
   if (pending.posted.size() == pending.posted.capacity()) {
     pending.posted.erase(pending.posted.begin());
   }
-  pending.posted.push_back(touch);
-  pending.objects.add(touch);
-}
-
-void PosStrategy::Objects::add(const Touch& touch) {
-  constexpr std::uint32_t numbers_apart = 5;  // objects of one kind seldom have numbers above
-  const std::uint32_t kind = static_cast<std::uint32_t>(touch.object) * numbers_apart;
-  const std::uint64_t bit = std::uint64_t{1} << ((kind + touch.number) % 64);
-  touched |= bit;
-  if (!only_looks(touch.access)) changed |= bit;
+  const NotedTouch& noted = pending.posted.emplace_back(touch);
+  pending.objects.add(noted.bit, touch.access);
 }
 
 void PosStrategy::end_step(std::span<const ActorId> ready) {
   if (mover_) {
-    introduce(*mover_);
+    const ActorId mover = *mover_;
+    introduce(mover);
     for (const ActorId actor : ready) {
       introduce(actor);
-      if (actor != *mover_ && races(pending_[actor])) priorities_[actor] = random_.next();
+      if (actor != mover && races(pending_[actor])) priorities_[actor] = random_.next();
     }
-    PendingStep& next = pending_[*mover_];
-    priorities_[*mover_] = random_.next();
+    priorities_[mover] = random_.next();
+    PendingStep& next = pending_[mover];
     next.touches.swap(touches_);
     next.objects = objects_;
-    for (const Touch& posted : next.posted) next.objects.add(posted);
-    widen_to_posted(next);
+    if (!next.posted.empty()) expect_posted(next);
   }
   touches_.clear();
   objects_ = {};
@@ -89,11 +81,15 @@ void PosStrategy::introduce_until(ActorId last) {
 }
 
 // A request that was begun goes on within its range.
-void PosStrategy::widen_to_posted(PendingStep& pending) {
-  const auto has_begun = [&](const Touch& posted) {
-    const auto begun = std::ranges::find_if(pending.touches, [&](const Touch& touch) {
-      return touch.object == posted.object && touch.number == posted.number &&
-             posted.begin <= touch.begin && touch.end <= posted.end;
+void PosStrategy::expect_posted(PendingStep& pending) {
+  for (const NotedTouch& posted : pending.posted) {
+    pending.objects.add(posted.bit, posted.touch.access);
+  }
+  const auto has_begun = [&](const NotedTouch& posted) {
+    const auto begun = std::ranges::find_if(pending.touches, [&](const NotedTouch& noted) {
+      const Touch& touch = noted.touch;
+      return touch.object == posted.touch.object && touch.number == posted.touch.number &&
+             posted.touch.begin <= touch.begin && touch.end <= posted.touch.end;
     });
     if (begun == pending.touches.end()) return false;
     *begun = posted;
@@ -104,14 +100,17 @@ void PosStrategy::widen_to_posted(PendingStep& pending) {
 }
 
 bool PosStrategy::races(const PendingStep& pending) const {
-  if (!objects_.may_meet(pending.objects)) return false;
-  const auto meets = [this](const Touch& next) {
-    Objects object;
-    object.add(next);
-    return objects_.may_meet(object) &&
-           std::ranges::any_of(touches_, [&](const Touch& made) { return !commute(made, next); });
-  };
-  return std::ranges::any_of(pending.touches, meets) || std::ranges::any_of(pending.posted, meets);
+  return objects_.may_meet(pending.objects) &&
+         (races_with_any(pending.touches) ||
+          races_with_any({pending.posted.data(), pending.posted.size()}));
+}
+
+bool PosStrategy::races_with_any(std::span<const NotedTouch> pending) const {
+  return std::ranges::any_of(pending, [this](const NotedTouch& next) {
+    return objects_.may_meet(next.bit, next.touch.access) &&
+           std::ranges::any_of(
+               touches_, [&](const NotedTouch& made) { return !commute(made.touch, next.touch); });
+  });
 }
 
 }  // namespace falafel::sim

@@ -52,16 +52,34 @@ class PosStrategy final : public StepObserver, public Strategy {
     std::uint64_t touched = 0;
     std::uint64_t changed = 0;
 
-    void add(const Touch& touch);
+    void add(std::uint64_t bit, Access access) {
+      touched |= bit;
+      if (!only_looks(access)) changed |= bit;
+    }
+    bool may_meet(std::uint64_t bit, Access access) const {
+      return (bit & (only_looks(access) ? changed : touched)) != 0;
+    }
     bool may_meet(const Objects& other) const {
       return ((touched & other.changed) | (changed & other.touched)) != 0;
     }
   };
+  // A touch and the bit of its object.
+  struct NotedTouch {
+    explicit NotedTouch(const Touch& made) : touch(made), bit(bit_of(made)) {}
+    static std::uint64_t bit_of(const Touch& touch) {
+      constexpr std::uint32_t numbers_apart = 5;  // objects of one kind seldom have numbers above
+      const std::uint32_t kind = static_cast<std::uint32_t>(touch.object) * numbers_apart;
+      return std::uint64_t{1} << ((kind + touch.number) % 64);
+    }
+
+    Touch touch;
+    std::uint64_t bit;
+  };
   struct PendingStep {
-    std::vector<Touch> touches{};  // those of the actor's last step
+    std::vector<NotedTouch> touches{};  // those of the actor's last step
     // The touches of requests that no step has touched yet, the oldest first. More than these say
     // little about the next step.
-    boost::container::static_vector<Touch, 4> posted{};
+    boost::container::static_vector<NotedTouch, 4> posted{};
     Objects objects{};  // of both
   };
 
@@ -72,14 +90,16 @@ class PosStrategy final : public StepObserver, public Strategy {
     if (last >= priorities_.size()) introduce_until(last);
   }
   void introduce_until(ActorId last);
-  void widen_to_posted(PendingStep& pending);
+  // Adds to the guess what posted requests will touch.
+  void expect_posted(PendingStep& pending);
   bool races(const PendingStep& pending) const;
+  bool races_with_any(std::span<const NotedTouch> pending) const;
 
   fabric::RandomGenerator random_;
   std::vector<std::uint64_t> priorities_;  // of the pending steps, by actor
   std::vector<PendingStep> pending_;       // by actor
   std::optional<ActorId> mover_;           // who makes the present step
-  std::vector<Touch> touches_;             // of the present step
+  std::vector<NotedTouch> touches_;        // of the present step
   Objects objects_;                        // of these touches
 };
 
