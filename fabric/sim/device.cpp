@@ -4,6 +4,7 @@
 #include "fabric/sim/handshake.h"
 #include "fabric/sim/host.h"
 #include "fabric/sim/memory.h"
+#include "fabric/sim/own_object.h"
 #include "fabric/sim/plain_queue_pair.h"
 #include "fabric/sim/queue_pair.h"
 #include "fabric/sim/shared_receive_queue.h"
@@ -71,9 +72,9 @@ Result<void> Device::check_options(const fabric::QueuePairOptions& options) cons
   const auto refuse = [](std::string why) {
     return make_error(ErrorCode::invalid_argument, std::move(why));
   };
-  auto* domain = dynamic_cast<ProtectionDomain*>(options.protection_domain);
-  auto* sends = dynamic_cast<CompletionQueue*>(options.send_completions);
-  auto* receives = dynamic_cast<CompletionQueue*>(options.receive_completions);
+  auto* domain = as_own<ProtectionDomain>(options.protection_domain);
+  auto* sends = as_own<CompletionQueue>(options.send_completions);
+  auto* receives = as_own<CompletionQueue>(options.receive_completions);
   if (domain == nullptr || &domain->host() != &host_) {
     return refuse("protection_domain: null, or of another host");
   }
@@ -90,7 +91,7 @@ Result<void> Device::check_entries(const fabric::QueuePairOptions& options) cons
   const auto& receives = static_cast<CompletionQueue*>(options.receive_completions)->state();
   fabric::QueuePairOptions needed = options;
   if (options.shared_receive_queue != nullptr) {
-    auto* shared = dynamic_cast<SharedReceiveQueue*>(options.shared_receive_queue);
+    auto* shared = as_own<SharedReceiveQueue>(options.shared_receive_queue);
     auto* domain = static_cast<ProtectionDomain*>(options.protection_domain);
     if (shared == nullptr || &shared->state().device() != this ||
         shared->state().protection_domain() != domain->number()) {
@@ -107,7 +108,7 @@ Result<std::unique_ptr<fabric::SharedReceiveQueue>> Device::create_shared_receiv
   if (auto checked = fabric::check_shared_receive_queue(options, attributes_); !checked) {
     return tl::unexpected<fabric::Error>(checked.error());
   }
-  auto* domain = dynamic_cast<ProtectionDomain*>(options.protection_domain);
+  auto* domain = as_own<ProtectionDomain>(options.protection_domain);
   if (domain == nullptr || &domain->host() != &host_) {
     return make_error(ErrorCode::invalid_argument, "protection_domain: null, or of another host");
   }

@@ -8,6 +8,7 @@
 #include "fabric/posting_rules.h"
 #include "fabric/sim/fiber.h"
 #include "fabric/sim/host.h"
+#include "fabric/sim/own_object.h"
 #include "fabric/sim/store_buffer.h"
 #include "fabric/sim/words.h"
 #include "fabric/sim/world.h"
@@ -113,7 +114,7 @@ void MemoryBlock::prepare_direct_access() {
 }
 
 // The buffer that holds or takes stores of the running fiber, if there is one.
-StoreBuffer* MemoryBlock::store_buffer() const {
+inline StoreBuffer* MemoryBlock::store_buffer() const {
   return world_.running == nullptr ? nullptr : host_.store_buffer();
 }
 
@@ -121,20 +122,20 @@ fabric::FiberId MemoryBlock::running_fiber() const {
   return world_.running == nullptr ? 0 : world_.running->id();
 }
 
-void MemoryBlock::check_range(std::uint64_t offset, std::uint64_t length_bytes) const {
+inline void MemoryBlock::check_range(std::uint64_t offset, std::uint64_t length_bytes) const {
   FALAFEL_ASSERT(length_bytes <= size_bytes_ && offset <= size_bytes_ - length_bytes,
                  "host {}: access to bytes {}..+{} of a block of {}", host_.name(), offset,
                  length_bytes, size_bytes_);
 }
 
-std::byte* MemoryBlock::word(std::uint64_t offset) const {
+inline std::byte* MemoryBlock::word(std::uint64_t offset) const {
   check_range(offset, word_bytes);
   FALAFEL_ASSERT(offset % word_bytes == 0, "host {}: word at offset {} is not aligned",
                  host_.name(), offset);
   return data_ + offset;
 }
 
-void MemoryBlock::maybe_preempt() {
+inline void MemoryBlock::maybe_preempt() {
   if (world_.options.processor_preemption && world_.running != nullptr &&
       world_.chance(ChoiceKind::preemption, preemption_rate, only_first)) {
     world_.current_fiber().yield();
@@ -153,6 +154,16 @@ void MemoryBlock::show_newest(std::uint64_t offset, std::uint64_t length_bytes) 
   if (!world_.late_words.empty()) world_.late_words.forget(data_ + offset, length_bytes);
 }
 
+// The processor reads: replaces memory from `begin` on, in `seen`, by what it sees.
+inline void MemoryBlock::look(const std::byte* begin, std::span<std::byte> seen,
+                              Answers late_words) {
+  if (!world_.late_words.empty()) world_.late_words.look(world_, begin, seen, late_words);
+  const StoreBuffer* const buffer = store_buffer();
+  if (buffer == nullptr || buffer->empty()) return;
+  world_.count(SimulatorProbe::load_passed_store);
+  buffer->show_own_stores(begin, seen);
+}
+
 std::uint64_t MemoryBlock::load(std::uint64_t offset) { return load(offset, all_answers); }
 
 std::uint64_t MemoryBlock::load(std::uint64_t offset, Answers late_words) {
@@ -168,15 +179,6 @@ std::uint64_t MemoryBlock::load(std::uint64_t offset, Answers late_words) {
                      .block = this,
                      .fiber = running_fiber()});
   return value;
-}
-
-// The processor reads: replaces memory from `begin` on, in `seen`, by what it sees.
-void MemoryBlock::look(const std::byte* begin, std::span<std::byte> seen, Answers late_words) {
-  if (!world_.late_words.empty()) world_.late_words.look(world_, begin, seen, late_words);
-  const StoreBuffer* const buffer = store_buffer();
-  if (buffer == nullptr || buffer->empty()) return;
-  world_.count(SimulatorProbe::load_passed_store);
-  buffer->show_own_stores(begin, seen);
 }
 
 void MemoryBlock::store(std::uint64_t offset, std::uint64_t value) {
@@ -338,7 +340,7 @@ std::uint64_t MemoryBlock::wait_until_changed(std::uint64_t offset, std::uint64_
 Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomain::register_memory(
     std::shared_ptr<fabric::MemoryBlock> block, std::uint64_t offset, std::uint64_t length_bytes,
     fabric::Access access) {
-  MemoryBlock* const own_block = dynamic_cast<MemoryBlock*>(block.get());
+  MemoryBlock* const own_block = as_own<MemoryBlock>(block.get());
   if (own_block == nullptr) {
     return make_error(
         ErrorCode::invalid_argument,

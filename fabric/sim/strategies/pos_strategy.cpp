@@ -7,7 +7,7 @@ namespace falafel::sim {
 namespace {
 
 // More touches than most steps have.
-constexpr std::size_t usual_touches = 16;
+constexpr std::size_t usual_touches = 32;
 
 // All steps read the world, and giving work to an actor is not a race with its pending step: they
 // cannot come in the other order.
