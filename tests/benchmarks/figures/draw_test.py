@@ -20,11 +20,11 @@ def figure(number, **changes):
         "figure": number, "title": "Throughput of clients",
         "x": {"label": "clients"}, "y": {"label": "million operations per second"},
         "series": [
-            {"name": "SET, published", "protocol": "published", "thesis": False,
+            {"name": "SET, published", "protocol": "published", "measured": False,
              "points": [[1, 0.11], [20, 1.65], [40, 1.73]]},
-            {"name": "SET, hardened", "protocol": "hardened", "thesis": False,
+            {"name": "SET, hardened", "protocol": "hardened", "measured": False,
              "points": [[1, 0.1], [20, 1.5], [40, 1.6]]},
-            {"name": "SET", "thesis": True, "points": [[1, 0.098], [20, 1.9]]}],
+            {"name": "SET", "measured": True, "points": [[1, 0.098], [20, 1.9]]}],
         **changes}
 
 
@@ -76,7 +76,7 @@ class DrawTest(unittest.TestCase):
 
     def test_logarithmic_axes(self):
         axis = {"label": "bytes", "scale": "logarithmic"}
-        points = [{"name": "READ", "thesis": False, "points": [[1, 1], [1024, 2], [1048576, 3]]}]
+        points = [{"name": "READ", "measured": False, "points": [[1, 1], [1024, 2], [1048576, 3]]}]
         self.assertEqual(self.draw([figure("4.1", x=axis, series=points)]).returncode, 0)
         text = " ".join(" ".join(t.itertext()) for t in self.picture("4.1").iter(SVG + "text"))
         self.assertIn("READ", text)
@@ -84,7 +84,7 @@ class DrawTest(unittest.TestCase):
     def test_mistakes(self):
         self.expect_mistake(self.draw("no JSON"), "--data")
         self.expect_mistake(self.draw([{"figure": "5.6"}]), "figure 5.6")
-        no_points = [{"name": "SET", "thesis": False, "points": []}]
+        no_points = [{"name": "SET", "measured": False, "points": []}]
         self.expect_mistake(self.draw([figure("5.6", series=no_points)]), "figure 5.6")
 
 

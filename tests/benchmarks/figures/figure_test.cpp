@@ -18,7 +18,7 @@ Figure example() {
           .x = {.label = "size", .logarithmic = true},
           .y = {.label = "time"},
           .series = {{.name = "GET", .points = {{1, 2.5}, {2, 3}}, .protocol = "hardened"},
-                     {.name = "GET", .points = {{1, 2}}, .thesis = true}},
+                     {.name = "GET", .points = {{1, 2}}, .measured = true}},
           .comparisons = {{"GET, us", 2, 2.5, 3.0}, {"READ, us", 4, 3}}};
 }
 
@@ -30,25 +30,26 @@ TEST(Figure, HasTheJsonThatProgramsDraw) {
     "x": {"label": "size", "scale": "logarithmic"},
     "y": {"label": "time"},
     "series": [
-      {"name": "GET", "points": [[1.0, 2.5], [2.0, 3.0]], "thesis": false, "protocol": "hardened"},
-      {"name": "GET", "points": [[1.0, 2.0]], "thesis": true}
+      {"name": "GET", "points": [[1.0, 2.5], [2.0, 3.0]], "measured": false, "protocol": "hardened"},
+      {"name": "GET", "points": [[1.0, 2.0]], "measured": true}
     ],
     "comparisons": [
-      {"quantity": "GET, us", "thesis": 2.0, "published": 2.5, "hardened": 3.0},
-      {"quantity": "READ, us", "thesis": 4.0, "published": 3.0}
+      {"quantity": "GET, us", "measured": 2.0, "published": 2.5, "hardened": 3.0},
+      {"quantity": "READ, us", "measured": 4.0, "published": 3.0}
     ]
   }])"));
 }
 
-TEST(Figure, AreInTheOrderOfTheThesis) {
+TEST(Figure, AreInTheOrderOfTheirNumbers) {
   std::vector<Figure> figures;
-  for (const char* number : {"5.10", "5.9", "5.13b", "4.2a", "5.13a"}) {
+  for (const char* number : {"table 1", "5.10", "5.9", "5.13b", "4.2a", "5.13a", "10a", "7"}) {
     figures.push_back({.number = number, .title = "", .x = {}, .y = {}});
   }
   sort_by_number(figures);
   std::vector<std::string> order;
   for (const Figure& figure : figures) order.push_back(figure.number);
-  EXPECT_EQ(order, (std::vector<std::string>{"4.2a", "5.9", "5.10", "5.13a", "5.13b"}));
+  EXPECT_EQ(order, (std::vector<std::string>{"4.2a", "5.9", "5.10", "5.13a", "5.13b", "7", "10a",
+                                             "table 1"}));
 }
 
 TEST(Figure, DeviationsAreThoseFromTheThesis) {
@@ -59,6 +60,13 @@ TEST(Figure, DeviationsAreThoseFromTheThesis) {
       << table;
   EXPECT_NE(table.find("| 5.0 | READ, us | 4.00 | 3.00 | -25 % |  |  |\n"), std::string::npos)
       << table;
+}
+
+TEST(Figure, TablesWithoutTheHardenedProtocolHaveNoColumnForIt) {
+  const std::vector<Figure> figures{
+      {.number = "7", .title = "", .x = {}, .y = {}, .comparisons = {{"GET, Mops/s", 2, 1.5}}}};
+  const std::string table = deviation_table(figures);
+  EXPECT_NE(table.find("| 7 | GET, Mops/s | 2.00 | 1.50 | -25 % |\n"), std::string::npos) << table;
 }
 
 std::set<std::string> numbers(const std::vector<Figure>& figures) {
@@ -72,7 +80,7 @@ void expect_both_protocols(const std::vector<Figure>& figures) {
     std::set<std::string> protocols;
     for (const Series& series : figure.series) {
       EXPECT_FALSE(series.points.empty()) << figure.number << ": " << series.name;
-      if (!series.thesis) protocols.insert(series.protocol);
+      if (!series.measured) protocols.insert(series.protocol);
     }
     EXPECT_EQ(protocols, (std::set<std::string>{"published", "hardened"})) << figure.number;
   }

@@ -41,9 +41,9 @@ Figure latencies(const Profile& profile) {
   figure.series = {reads,
                    writes,
                    {.name = "compare-and-swap", .points = {{8, swap_us}}},
-                   {.name = "READ", .points = {{4, 2.8}, {64, 2.9}, {4096, 6.3}}, .thesis = true},
-                   {.name = "WRITE", .points = {{4, 1.8}, {4096, 5.0}}, .thesis = true},
-                   {.name = "compare-and-swap", .points = {{8, 3.0}}, .thesis = true}};
+                   {.name = "READ", .points = {{4, 2.8}, {64, 2.9}, {4096, 6.3}}, .measured = true},
+                   {.name = "WRITE", .points = {{4, 1.8}, {4096, 5.0}}, .measured = true},
+                   {.name = "compare-and-swap", .points = {{8, 3.0}}, .measured = true}};
   figure.comparisons = {
       {"READ of 4 bytes, us", 2.8, latency_us(profile, Opcode::read, 4)},
       {"READ of 64 bytes, us", 2.9, latency_us(profile, Opcode::read, 64)},
@@ -78,10 +78,11 @@ std::vector<Figure> rates(const Profile& profile) {
     operations.series.push_back(std::move(rates));
     bandwidth.series.push_back(std::move(bytes_per_second));
   }
-  operations.series.push_back({.name = "READ", .points = {{4, 15.9}, {100, 15.6}}, .thesis = true});
-  operations.series.push_back({.name = "WRITE", .points = {{4, 29}}, .thesis = true});
+  operations.series.push_back(
+      {.name = "READ", .points = {{4, 15.9}, {100, 15.6}}, .measured = true});
+  operations.series.push_back({.name = "WRITE", .points = {{4, 29}}, .measured = true});
   bandwidth.series.push_back(
-      {.name = "READ and WRITE, most", .points = {{2048, 3.1}}, .thesis = true});
+      {.name = "READ and WRITE, most", .points = {{2048, 3.1}}, .measured = true});
   const auto millions = [&](Opcode opcode, std::uint32_t bytes) {
     return rate(profile, opcode, bytes) / 1e6;
   };

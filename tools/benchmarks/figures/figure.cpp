@@ -11,6 +11,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::string_view table_prefix = "table ";
+
 json to_json(const Axis& axis) {
   json result{{"label", axis.label}};
   if (axis.logarithmic) result["scale"] = "logarithmic";
@@ -20,14 +22,14 @@ json to_json(const Axis& axis) {
 json to_json(const Series& series) {
   json points = json::array();
   for (const Point& point : series.points) points.push_back({point.x, point.y});
-  json result{{"name", series.name}, {"points", std::move(points)}, {"thesis", series.thesis}};
+  json result{{"name", series.name}, {"points", std::move(points)}, {"measured", series.measured}};
   if (!series.protocol.empty()) result["protocol"] = series.protocol;
   return result;
 }
 
 json to_json(const Comparison& comparison) {
   json result{{"quantity", comparison.quantity},
-              {"thesis", comparison.thesis},
+              {"measured", comparison.measured},
               {"published", comparison.published}};
   if (comparison.hardened) result["hardened"] = *comparison.hardened;
   return result;
@@ -56,11 +58,22 @@ std::string compared(std::optional<double> predicted, double thesis) {
   return fmt::format(" {} | {} |", value_text(*predicted), deviation);
 }
 
-// "5.13a" is {5, 13, "a"}.
-std::tuple<int, int, std::string> parts_of(const std::string& number) {
-  const std::size_t point = number.find('.');
-  const std::size_t panel = std::min(number.find_first_of("ab"), number.size());
-  return {std::stoi(number), std::stoi(number.substr(point + 1)), number.substr(panel)};
+// "5.13a" is {false, 5, 13, "a"}, "table 1" is {true, 1, 0, ""}.
+std::tuple<bool, int, int, std::string> parts_of(const std::string& number) {
+  const bool is_table = number.starts_with(table_prefix);
+  const std::string digits = is_table ? number.substr(table_prefix.size()) : number;
+  const std::size_t point = digits.find('.');
+  const std::size_t panel = std::min(digits.find_first_not_of("0123456789."), digits.size());
+  const int minor = point == std::string::npos ? 0 : std::stoi(digits.substr(point + 1));
+  return {is_table, std::stoi(digits), minor, digits.substr(panel)};
+}
+
+std::string comparison_row(const Figure& figure, const Comparison& comparison, bool has_hardened) {
+  std::string row = fmt::format("| {} | {} | {} |", figure.number, comparison.quantity,
+                                value_text(comparison.measured));
+  row += compared(comparison.published, comparison.measured);
+  if (has_hardened) row += compared(comparison.hardened, comparison.measured);
+  return row + "\n";
 }
 
 }  // namespace
@@ -70,7 +83,9 @@ void sort_by_number(std::vector<Figure>& figures) {
                            [](const Figure& figure) { return parts_of(figure.number); });
 }
 
-double deviation_percent(double predicted, double thesis) { return (predicted / thesis - 1) * 100; }
+double deviation_percent(double predicted, double measured) {
+  return (predicted / measured - 1) * 100;
+}
 
 json to_json(std::span<const Figure> figures) {
   json all = json::array();
@@ -79,16 +94,20 @@ json to_json(std::span<const Figure> figures) {
 }
 
 std::string deviation_table(std::span<const Figure> figures) {
-  std::string table =
-      "| Figure | Quantity | Thesis | Published protocol | Deviation | Hardened protocol | "
-      "Deviation |\n"
-      "| --- | --- | --: | --: | --: | --: | --: |\n";
+  const bool has_hardened = std::ranges::any_of(figures, [](const Figure& figure) {
+    return std::ranges::any_of(figure.comparisons, [](const Comparison& comparison) {
+      return comparison.hardened.has_value();
+    });
+  });
+  std::string table = has_hardened
+                          ? "| Figure | Quantity | Measured | Published protocol | Deviation | "
+                            "Hardened protocol | Deviation |\n"
+                            "| --- | --- | --: | --: | --: | --: | --: |\n"
+                          : "| Figure | Quantity | Measured | Predicted | Deviation |\n"
+                            "| --- | --- | --: | --: | --: |\n";
   for (const Figure& figure : figures) {
     for (const Comparison& comparison : figure.comparisons) {
-      table += fmt::format("| {} | {} | {} |", figure.number, comparison.quantity,
-                           value_text(comparison.thesis));
-      table += compared(comparison.published, comparison.thesis);
-      table += compared(comparison.hardened, comparison.thesis) + "\n";
+      table += comparison_row(figure, comparison, has_hardened);
     }
   }
   return table;

@@ -1,4 +1,4 @@
-// A figure of the thesis as data: curves that were predicted, the values that the thesis states,
+// A figure of a source as data: curves that were predicted, the values that the source states,
 // and a comparison of both. Programs draw it from its JSON.
 #pragma once
 
@@ -18,7 +18,7 @@ struct Point {
 struct Series {
   std::string name;
   std::vector<Point> points{};
-  bool thesis = false;     // values that the thesis states, which are not predicted
+  bool measured = false;   // values that the source states, which are not predicted
   std::string protocol{};  // "published" or "hardened"; empty: neither
 };
 
@@ -27,16 +27,16 @@ struct Axis {
   bool logarithmic = false;
 };
 
-// A value that the thesis states, next to the predictions for both protocols.
+// A value that the source states, next to the predictions for both protocols.
 struct Comparison {
   std::string quantity;  // with its unit
-  double thesis = 0;
+  double measured = 0;
   double published = 0;
   std::optional<double> hardened{};  // absent: the protocol does not matter
 };
 
 struct Figure {
-  std::string number;  // as in the thesis, such as "5.13a"
+  std::string number;  // as in the source, such as "5.13a" or "table 1"
   std::string title;
   Axis x;
   Axis y;
@@ -44,11 +44,12 @@ struct Figure {
   std::vector<Comparison> comparisons{};
 };
 
-// Orders figures as in the thesis, 5.9 before 5.10.
+// Orders figures by their numbers, 5.9 before 5.10, and tables behind them.
 void sort_by_number(std::vector<Figure>& figures);
-double deviation_percent(double predicted, double thesis);
+double deviation_percent(double predicted, double measured);
 nlohmann::json to_json(std::span<const Figure> figures);
-// A table in Markdown with all comparisons.
+// A table in Markdown with all comparisons. Without predictions for the hardened protocol, it has
+// no columns for them.
 std::string deviation_table(std::span<const Figure> figures);
 
 }  // namespace falafel::figures

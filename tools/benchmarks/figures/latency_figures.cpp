@@ -59,7 +59,7 @@ Figure make_figure(const Latencies& latencies, const Extent& extent) {
     }
     figure.series.push_back({.name = name,
                              .points = {{static_cast<double>(small_bytes), latency_case.thesis_us}},
-                             .thesis = true});
+                             .measured = true});
   }
   return figure;
 }

@@ -37,7 +37,7 @@ void add_curve(Figure& figure, const Curve& curve, double LookupCost::*quantity,
                const LookupCostFigure& published, const LookupCostFigure& hardened) {
   figure.series.push_back(measured_series(curve, quantity, published, "published"));
   figure.series.push_back(measured_series(curve, quantity, hardened, "hardened"));
-  Series thesis{.name = curve.name, .thesis = true};
+  Series thesis{.name = curve.name, .measured = true};
   for (const LookupCost& cost : published.*curve.costs) {
     thesis.points.push_back({cost.load, curve.predict(cost.load)});
   }

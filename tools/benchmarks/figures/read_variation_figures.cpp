@@ -81,7 +81,7 @@ Figure predict_panel(const Profile& profile, const Panel& panel) {
   for (const Band& band : panel.bands) {
     figure.series.push_back({.name = "around",
                              .points = {{0, band.latency_us}, {last, band.latency_us}},
-                             .thesis = true});
+                             .measured = true});
     figure.comparisons.push_back({band.quantity, band.latency_us, predicted_us});
   }
   return figure;

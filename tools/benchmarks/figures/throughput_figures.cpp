@@ -117,7 +117,7 @@ class ThroughputFigures {
   }
 
   Comparison compare(std::string quantity, double thesis, Setting setting, Value value) {
-    Comparison comparison{.quantity = std::move(quantity), .thesis = thesis};
+    Comparison comparison{.quantity = std::move(quantity), .measured = thesis};
     comparison.published = value(measure(setting));
     setting.hardened = true;
     comparison.hardened = value(measure(setting));
@@ -146,7 +146,7 @@ class ThroughputFigures {
                   .y = {.label = "thousand operations per second"}};
     const auto setting_of = [](std::uint32_t share) { return Setting{.get_percent = share}; };
     add_curves(figure, "one client", shares, setting_of, thousands);
-    Series thesis{.name = "one client", .thesis = true};
+    Series thesis{.name = "one client", .measured = true};
     for (const std::uint32_t share : shares) {
       thesis.points.push_back({static_cast<double>(share), 1e3 / thesis_mean_us(share)});
     }
@@ -163,7 +163,7 @@ class ThroughputFigures {
   }
 
   static Series thesis_throughput(const Plateau& plateau) {
-    Series series{.name = mix_name(plateau.get_percent), .thesis = true};
+    Series series{.name = mix_name(plateau.get_percent), .measured = true};
     series.points = {{1, 1 / thesis_mean_us(plateau.get_percent)},
                      {static_cast<double>(plateau.clients), plateau.millions_per_second}};
     if (plateau.get_percent != only_gets) {
@@ -299,14 +299,14 @@ class ThroughputFigures {
   void add_thesis_latencies(Figure& figure, bool of_gets) {
     if (!of_gets) {
       figure.series.push_back(
-          {.name = "SET, lower end", .points = {{1, 8}, {15, 8}}, .thesis = true});
+          {.name = "SET, lower end", .points = {{1, 8}, {15, 8}}, .measured = true});
       figure.series.push_back(
-          {.name = "SET, upper end", .points = {{1, 10}, {15, 10}}, .thesis = true});
+          {.name = "SET, upper end", .points = {{1, 10}, {15, 10}}, .measured = true});
       figure.comparisons.push_back(
           compare("SET, 15 clients, upper end, us", 10, of_clients(15, only_sets), set_us));
     }
     const std::uint32_t mix = of_gets ? only_gets : only_sets;
-    Series follows{.name = mix_name(mix) + ", from 5.6", .thesis = true};
+    Series follows{.name = mix_name(mix) + ", from 5.6", .measured = true};
     for (const Plateau& stated :
          {Plateau{0, 20, 1.9}, Plateau{0, 40, 1.9}, Plateau{100, 31, 5.2}, Plateau{100, 40, 4.0}}) {
       if (stated.get_percent != mix) continue;

@@ -1,0 +1,34 @@
+// The predictions of the five sources by figure: which function predicts a figure, for which card.
+// Figures that come from the same runs are predicted together.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fabric/sim/timing/profile.h"
+#include "tools/benchmarks/figures/figure.h"
+#include "tools/benchmarks/figures/figure_list.h"
+
+namespace falafel::figures {
+
+struct FigureGroup {
+  std::vector<std::string> numbers;  // without the letters of panels
+  Shown shown = Shown::drawn;
+  std::vector<Figure> (*predict)(const sim::timing::Profile& card);
+};
+
+struct Source {
+  std::string_view name;
+  std::string_view card;  // the profile for the source's setup
+  std::vector<FigureGroup> groups;
+};
+
+const std::vector<Source>& known_sources();
+// Null: there is none of that name.
+const Source* find_source(std::string_view name);
+// The number without the letter of a panel: "5.13" for "5.13a".
+std::string figure_of_panel(const std::string& number);
+
+}  // namespace falafel::figures
