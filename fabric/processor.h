@@ -7,8 +7,10 @@ namespace falafel::fabric {
 
 // Kinds of work, each with its own duration.
 enum class Work : std::uint8_t {
-  hash,  // of a number of bytes, as the next two
+  hash,  // of a number of bytes, as the next four
   checksum,
+  crc64_check,   // a CRC of 64 bits without instructions for it, by who reads the bytes
+  crc64_update,  // the same, by who writes them
   copy,
   operation,   // all else that one operation of a store takes; has no bytes
   round_trip,  // all else that one of its round trips takes; has no bytes

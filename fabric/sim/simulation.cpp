@@ -252,6 +252,8 @@ std::vector<Usage> Simulation::usage() const {
     };
     add("requester", card.requester);
     add("responder", card.responder);
+    add("messages out", card.messages_out);
+    add("messages in", card.messages_in);
     add("link out", card.outbound);
     add("link in", card.inbound);
     add("memory reads", card.memory_reads);

@@ -139,7 +139,7 @@ bool Client::read(std::span<const std::byte> key, GetResult& result) {
     return false;
   }
   const bool uses_checksums = hello_.uses_checksums != 0;
-  if (uses_checksums) host_.spend(fabric::Work::checksum, item->size());
+  if (uses_checksums) host_.spend(fabric::Work::crc64_check, item->size());
   const auto view =
       parse_item(uses_checksums ? Verification::checksum : Verification::versions, *item);
   if (!view || view->header.version != pointer.version || view->header.state != ItemState::live ||

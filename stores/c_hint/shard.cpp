@@ -47,7 +47,7 @@ std::vector<std::byte> Shard::value_of(const Descriptor& descriptor) {
 // The time that it takes to copy an item, and to compute its checksum.
 void Shard::spend_on(std::uint64_t item_bytes) {
   host_.spend(fabric::Work::copy, item_bytes);
-  if (options_.uses_checksums()) host_.spend(fabric::Work::checksum, item_bytes);
+  if (options_.uses_checksums()) host_.spend(fabric::Work::crc64_update, item_bytes);
 }
 
 void Shard::mark_deleted(const Descriptor& descriptor) {

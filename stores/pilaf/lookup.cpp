@@ -71,7 +71,7 @@ bool Lookup::read_again(std::uint64_t index) {
 
 bool Lookup::verifies(const Entry& entry) {
   if (!options_.safeguards.entry_checksums) return true;
-  host_.spend(fabric::Work::checksum, entry_bytes);
+  host_.spend(fabric::Work::crc64_check, entry_bytes);
   const bool is_right = entry.verifies();
   if (!is_right) ++statistics_.entry_retries;
   return is_right;
@@ -79,7 +79,7 @@ bool Lookup::verifies(const Entry& entry) {
 
 // Without the checksum, the lengths must still fit, or there is no key to compare.
 bool Lookup::extent_verifies(const ExtentPointer& pointer) {
-  host_.spend(fabric::Work::checksum, extent_.size());
+  host_.spend(fabric::Work::crc64_check, extent_.size());
   const bool is_checked = options_.safeguards.extent_checksums;
   const bool is_right =
       parse_extent(extent_) && (!is_checked || stores::crc64(extent_) == pointer.crc);

@@ -121,12 +121,12 @@ void ServerState::reply(const Request& request, ReplyStatus status,
 
 ReplyStatus ServerState::change(const Request& request) {
   if (request.header.kind == RequestKind::put) return put(request);
-  host_.spend(fabric::Work::checksum, entry_bytes);
+  host_.spend(fabric::Work::crc64_update, entry_bytes);
   return memory_->map().remove(request.key) ? ReplyStatus::deleted : ReplyStatus::not_found;
 }
 
 ReplyStatus ServerState::put(const Request& request) {
-  host_.spend(fabric::Work::checksum,
+  host_.spend(fabric::Work::crc64_update,
               entry_bytes + extent_bytes_of(request.key.size(), request.value.size()));
   while (true) {
     switch (memory_->map().put(request.key, request.value)) {

@@ -84,6 +84,25 @@ TEST(Profile, TheCostsOfMessageStreamsAreAllThereOrAbsent) {
   EXPECT_FALSE(without->has_message_streams);
 }
 
+// Half a group could only be a mistake.
+TEST(Profile, PipelinesOfMessagesAndCrcsOf64BitsAreWholeOrAbsent) {
+  json profile = json::parse(find_text("connectx2-ddr"));
+  EXPECT_TRUE(parse_profile(profile.dump())->has_message_pipelines);
+  EXPECT_EQ(parse_profile(profile.dump())->message_receive_interval_ps, 667'000U);
+  profile["values"].erase("message_send_interval_ns");
+  EXPECT_NE(error_of(profile).find("give all values of pipelines of messages, or none"),
+            std::string::npos);
+  profile["values"].erase("message_receive_interval_ns");
+  profile["values"].erase("crc64_update_ns_per_byte");
+  EXPECT_NE(error_of(profile).find("give all values of CRCs of 64 bits, or none"),
+            std::string::npos);
+  profile["values"].erase("crc64_check_ns_per_byte");
+  const auto parsed = parse_profile(profile.dump());
+  ASSERT_TRUE(parsed.has_value()) << parsed.error();
+  EXPECT_FALSE(parsed->has_message_pipelines);
+  EXPECT_FALSE(parsed->has_crc64);
+}
+
 TEST(Profile, ItsTextHasAllThatItHas) {
   for (const ProfileText& text : profile_texts()) {
     const Profile profile = parse_profile(text.text).value();

@@ -38,6 +38,8 @@ class QueuePairCache {
 struct Card {
   Resource requester;
   Resource responder;
+  Resource messages_out;  // pipelines of cards that have them
+  Resource messages_in;
   Resource outbound;       // the link
   Resource inbound;        // the link
   Resource memory_reads;   // the bus

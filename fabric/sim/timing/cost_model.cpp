@@ -10,12 +10,19 @@ std::uint64_t CostModel::work_ps(fabric::Work work, std::uint64_t bytes) const {
     case fabric::Work::hash: return profile_.hash_ps + bytes * profile_.hash_ps_per_byte;
     case fabric::Work::checksum:
       return profile_.checksum_ps + bytes * profile_.checksum_ps_per_byte;
+    case fabric::Work::crc64_check: return crc64_ps(profile_.crc64_check_ps_per_byte, bytes);
+    case fabric::Work::crc64_update: return crc64_ps(profile_.crc64_update_ps_per_byte, bytes);
     case fabric::Work::copy: return profile_.copy_ps + bytes * profile_.copy_ps_per_byte;
     case fabric::Work::operation: return profile_.operation_ps;
     case fabric::Work::round_trip: return profile_.round_trip_ps;
     case fabric::Work::lock: return profile_.lock_ps;
   }
   FALAFEL_ASSERT(false, "unknown work {}", static_cast<int>(work));
+}
+
+std::uint64_t CostModel::crc64_ps(std::uint64_t ps_per_byte, std::uint64_t bytes) const {
+  return profile_.checksum_ps +
+         bytes * (profile_.has_crc64 ? ps_per_byte : profile_.checksum_ps_per_byte);
 }
 
 Machine& CostModel::machine(std::string_view name) {

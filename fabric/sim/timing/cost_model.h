@@ -85,6 +85,7 @@ class CostModel {
 
  private:
   std::uint64_t draw_lateness_ps();
+  std::uint64_t crc64_ps(std::uint64_t ps_per_byte, std::uint64_t bytes) const;
 
   Profile profile_;
   std::optional<fabric::RandomGenerator> random_;

@@ -56,9 +56,10 @@ void Journeys::set_out(const Request& request) {
   Journey& journey = journeys_[request.place];
   const std::uint64_t fetch = fetch_ps({card_, &context_});
   const std::uint64_t posted_ps = to_ps(connection_.world().local_time_ns());
-  std::uint64_t leaves_ps = card_.requester.end(now_ps(), posted_ps + profile.doorbell_ps,
-                                                profile.requester_interval_ps + fetch) -
-                            profile.requester_interval_ps + profile.requester_ps;
+  const std::uint64_t interval = requester_interval_ps(request);
+  std::uint64_t leaves_ps =
+      requester_of(request).end(now_ps(), posted_ps + profile.doorbell_ps, interval + fetch) -
+      interval + profile.requester_ps;
   const std::uint64_t bytes = carries_data(request) ? request.work.length_bytes : 0;
   const std::uint64_t first_bytes = bytes > 0 ? packet_bytes(request, 0) : 0;
   if (bytes > 0) {  // packets leave as soon as the card has fetched them
@@ -88,12 +89,32 @@ Journeys::Side Journeys::responder_of(const Request& request) const {
   return {others.card_, &others.context_};
 }
 
+// A message stream passes through the card as its kernel's datagrams do.
+bool Journeys::has_pipelines_of_messages(const Request& request) const {
+  return request.is_send() && costs_.profile().has_message_pipelines && !connection_.is_stream();
+}
+
+Resource& Journeys::requester_of(const Request& request) const {
+  return has_pipelines_of_messages(request) ? card_.messages_out : card_.requester;
+}
+
+Resource& Journeys::pipeline_of(const Request& request, Card& responder) const {
+  return has_pipelines_of_messages(request) ? responder.messages_in : responder.responder;
+}
+
+std::uint64_t Journeys::requester_interval_ps(const Request& request) const {
+  const Profile& profile = costs_.profile();
+  return has_pipelines_of_messages(request) ? profile.message_send_interval_ps
+                                            : profile.requester_interval_ps;
+}
+
 std::uint64_t Journeys::interval_ps(const Request& request) const {
   const Profile& profile = costs_.profile();
   if (request.is_read()) {
     return profile.read_interval_ps + packet_bytes(request, 0) * profile.read_interval_ps_per_byte;
   }
   if (request.is_atomic()) return profile.atomic_interval_ps;
+  if (has_pipelines_of_messages(request)) return profile.message_receive_interval_ps;
   return request.is_send() ? profile.send_interval_ps : profile.write_interval_ps;
 }
 
@@ -146,7 +167,8 @@ void Journeys::place_packet(const Request& request, Journey& journey, std::uint6
     const std::uint64_t fetch = fetch_ps(side);
     const std::uint64_t interval = interval_ps(request);
     journey.begin_ps =
-        side.card.responder.end(now_ps(), journey.begin_ps, interval + fetch) - interval;
+        pipeline_of(request, side.card).end(now_ps(), journey.begin_ps, interval + fetch) -
+        interval;
   }
   journey.packet_ps = arrival_ps;
   journey.due_ns = to_ns(side.card.memory_writes.end(

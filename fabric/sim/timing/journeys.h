@@ -72,6 +72,10 @@ class Journeys {
   std::uint64_t fetch_ps(const Side& side) const;
   std::uint64_t link_ps(const Request& request) const;
   std::uint64_t packet_bytes(const Request& request, std::uint64_t position) const;
+  bool has_pipelines_of_messages(const Request& request) const;
+  Resource& requester_of(const Request& request) const;
+  Resource& pipeline_of(const Request& request, Card& responder) const;
+  std::uint64_t requester_interval_ps(const Request& request) const;
   std::uint64_t interval_ps(const Request& request) const;
   void read_packet(const Request& request, Journey& journey, std::uint64_t from_ps);
   void place_packet(const Request& request, Journey& journey, std::uint64_t arrival_ps);

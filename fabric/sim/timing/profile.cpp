@@ -69,12 +69,31 @@ constexpr std::array fields{
     Field{"round_trip_ns", Unit::nanoseconds, &Profile::round_trip_ps},
     Field{"lock_ns", Unit::nanoseconds, &Profile::lock_ps}};
 
-// A file has all of them or none.
+constexpr std::array crc64_fields{
+    Field{"crc64_check_ns_per_byte", Unit::nanoseconds, &Profile::crc64_check_ps_per_byte},
+    Field{"crc64_update_ns_per_byte", Unit::nanoseconds, &Profile::crc64_update_ps_per_byte}};
+
+constexpr std::array message_fields{
+    Field{"message_send_interval_ns", Unit::nanoseconds, &Profile::message_send_interval_ps},
+    Field{"message_receive_interval_ns", Unit::nanoseconds, &Profile::message_receive_interval_ps}};
+
 constexpr std::array stream_fields{
     Field{"stream_send_ns", Unit::nanoseconds, &Profile::stream_send_ps},
     Field{"stream_receive_ns", Unit::nanoseconds, &Profile::stream_receive_ps},
     Field{"stream_copy_ns_per_byte", Unit::nanoseconds, &Profile::stream_copy_ps_per_byte},
     Field{"stream_wake_ns", Unit::nanoseconds, &Profile::stream_wake_ps}};
+
+// Values of which a file has all or none.
+struct OptionalGroup {
+  std::string_view subject;
+  std::span<const Field> fields;
+  bool Profile::*is_present;
+};
+
+constexpr std::array optional_groups{
+    OptionalGroup{"CRCs of 64 bits", crc64_fields, &Profile::has_crc64},
+    OptionalGroup{"pipelines of messages", message_fields, &Profile::has_message_pipelines},
+    OptionalGroup{"message streams", stream_fields, &Profile::has_message_streams}};
 
 bool is_in(std::span<const Field> group, std::string_view name) {
   return std::ranges::find(group, name, &Field::name) != group.end();
@@ -101,7 +120,11 @@ tl::expected<json, std::string> parse_json(std::string_view text) {
 }
 
 tl::expected<ProfileValue, std::string> read_value(const std::string& name, const json& entry) {
-  if (!is_in(fields, name) && !is_in(stream_fields, name)) {
+  const bool is_known =
+      is_in(fields, name) || std::ranges::any_of(optional_groups, [&](const OptionalGroup& group) {
+        return is_in(group.fields, name);
+      });
+  if (!is_known) {
     return Unexpected(fmt::format("unknown value '{}'; docs/performance.md lists all", name));
   }
   if (!entry.is_object() || !entry.contains("value") || !entry["value"].is_number() ||
@@ -127,6 +150,18 @@ tl::expected<void, std::string> read_fields(std::span<const Field> group,
     }
     profile.*field.member =
         static_cast<std::uint64_t>(std::llround(value->value * factor_of(field)));
+  }
+  return {};
+}
+
+tl::expected<void, std::string> read_group(const OptionalGroup& group,
+                                           std::span<const ProfileValue> values, Profile& profile) {
+  profile.*group.is_present = std::ranges::any_of(
+      values, [&](const ProfileValue& value) { return is_in(group.fields, value.name); });
+  if (!(profile.*group.is_present)) return {};
+  if (auto read = read_fields(group.fields, values, profile); !read) {
+    return Unexpected(
+        fmt::format("{}; give all values of {}, or none", read.error(), group.subject));
   }
   return {};
 }
@@ -160,13 +195,8 @@ tl::expected<Profile, std::string> parse_profile(std::string_view text) {
   profile.name = (*parsed)["name"];
   profile.title = (*parsed)["title"];
   if (auto read = read_fields(fields, *values, profile); !read) return Unexpected(read.error());
-  profile.has_message_streams = std::ranges::any_of(
-      *values, [](const ProfileValue& value) { return is_in(stream_fields, value.name); });
-  if (profile.has_message_streams) {
-    auto read = read_fields(stream_fields, *values, profile);
-    if (!read) {
-      return Unexpected(read.error() + "; give all values of message streams, or none");
-    }
+  for (const OptionalGroup& group : optional_groups) {
+    if (auto read = read_group(group, *values, profile); !read) return Unexpected(read.error());
   }
   if (const auto checked = check(profile); !checked) return Unexpected(checked.error());
   return profile;
@@ -212,7 +242,9 @@ std::string to_text(const Profile& profile,
         {"source", source_of(field.name)}};
   };
   std::ranges::for_each(fields, write);
-  if (profile.has_message_streams) std::ranges::for_each(stream_fields, write);
+  for (const OptionalGroup& group : optional_groups) {
+    if (profile.*group.is_present) std::ranges::for_each(group.fields, write);
+  }
   const nlohmann::ordered_json text{{"format", format_name},
                                     {"name", profile.name},
                                     {"title", profile.title},

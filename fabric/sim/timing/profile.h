@@ -60,11 +60,21 @@ struct Profile {
   std::uint64_t hash_ps_per_byte = 0;
   std::uint64_t checksum_ps = 0;
   std::uint64_t checksum_ps_per_byte = 0;
+  // CRCs of 64 bits. A file has both values or none; without them, they cost what checksums do.
+  bool has_crc64 = false;
+  std::uint64_t crc64_check_ps_per_byte = 0;
+  std::uint64_t crc64_update_ps_per_byte = 0;
   std::uint64_t copy_ps = 0;
   std::uint64_t copy_ps_per_byte = 0;
   std::uint64_t operation_ps = 0;   // all else that the client does for an operation
   std::uint64_t round_trip_ps = 0;  // and for a round trip
   std::uint64_t lock_ps = 0;        // of a queue: for each chain posted and each poll
+
+  // Messages on pipelines of their own, one for each direction. A file has both values or none;
+  // without them, a SEND occupies the responder's pipeline for send_interval.
+  bool has_message_pipelines = false;
+  std::uint64_t message_send_interval_ps = 0;     // at the card that sends
+  std::uint64_t message_receive_interval_ps = 0;  // at the card that receives
 
   // Message streams: what the kernels cost. A file has all of these values or none; without them,
   // devices carry no message streams.

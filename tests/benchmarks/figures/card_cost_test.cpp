@@ -222,6 +222,33 @@ TEST(CardCost, WorkTakesTheTimeOfTheHostsThread) {
   EXPECT_EQ(busy_ns, 10'000U);
 }
 
+std::uint64_t time_of_work_ns(const Profile& profile, fabric::Work work, std::uint64_t bytes) {
+  sim::RandomStrategy strategy(1);
+  fabric::FiberStackPool stacks;
+  sim::Simulation simulation({}, strategy, stacks, profile);
+  std::uint64_t time_ns = 0;
+  simulation.add_host({.name = "host"}, [&](fabric::Host& host) {
+    const std::uint64_t before_ns = host.now_ns();
+    host.spend(work, bytes);
+    time_ns = host.now_ns() - before_ns;
+  });
+  EXPECT_EQ(simulation.run().outcome, sim::Outcome::completed);
+  return time_ns;
+}
+
+TEST(CardCost, ACrcOf64BitsTakesItsOwnTimeOrThatOfAChecksum) {
+  Profile profile = thesis_profile();
+  profile.checksum_ps = 0;
+  profile.checksum_ps_per_byte = 1'000;
+  profile.crc64_check_ps_per_byte = 5'000;
+  profile.crc64_update_ps_per_byte = 2'000;
+  EXPECT_EQ(time_of_work_ns(profile, fabric::Work::crc64_check, 100), 100U);
+  EXPECT_EQ(time_of_work_ns(profile, fabric::Work::crc64_update, 100), 100U);
+  profile.has_crc64 = true;
+  EXPECT_EQ(time_of_work_ns(profile, fabric::Work::crc64_check, 100), 500U);
+  EXPECT_EQ(time_of_work_ns(profile, fabric::Work::crc64_update, 100), 200U);
+}
+
 TEST(CardCost, WithoutAProfileWorkTakesNoTime) {
   sim::RandomStrategy strategy(1);
   fabric::FiberStackPool stacks;
