@@ -23,7 +23,7 @@ namespace {
 constexpr double usual_patience_seconds = 60;
 constexpr double last_patience_seconds = 20;
 // A program that depends on more than its choices does so in many schedules, so a few repeated ones
-// show it.
+// show it. Seed 1 is one of them, since short campaigns begin there.
 constexpr std::uint64_t repeat_one_in = 40;
 
 template <std::size_t size>
@@ -86,7 +86,7 @@ void run_seed(const Program& program, Runner& runner, std::uint64_t seed, Worker
                 .explanation = unknown.explanation},
                is_judged);
   }
-  if (seed % repeat_one_in == 0) {
+  if (seed % repeat_one_in == 1) {
     const Run again = runner.run(*scenario, *make_seeded_strategy(*scenario, seed, &runner));
     if (again.result.trace_hash != run.result.trace_hash) {
       write_line(output, {.property = std::string(determinism_property),

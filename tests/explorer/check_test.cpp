@@ -371,7 +371,7 @@ TEST(Check, FailsIfNoRunJudgesAnOperationOfAHistory) {
 
 // The runs of one seed differ, so that there is no failing run to record.
 TEST(Check, NamesTheSeedOfARunThatItCannotRecord) {
-  constexpr std::uint64_t repeated_seed = 1'000;
+  constexpr std::uint64_t repeated_seed = 1'001;
   const auto body = [runs = 0](World& world) mutable {
     world.clients(runs++ % 2 == 0 ? 1 : 2, [](fabric::Host& host, std::uint32_t) { host.yield(); });
     world.run();
@@ -383,7 +383,7 @@ TEST(Check, NamesTheSeedOfARunThatItCannotRecord) {
   ASSERT_FALSE(result.holds());
   EXPECT_EQ(result.failures.front().replay_path, "");
   EXPECT_THAT(result.story(), HasSubstr("No run was recorded"));
-  EXPECT_THAT(result.story(), HasSubstr("Repeat it with:\n  FALAFEL_SEED=1000 "));
+  EXPECT_THAT(result.story(), HasSubstr("Repeat it with:\n  FALAFEL_SEED=1001 "));
 }
 
 TEST(Check, EndsWhenItsTimeIsOver) {
