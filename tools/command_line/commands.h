@@ -36,7 +36,7 @@ void add_calibrate_command(CLI::App& app, int& exit_status);
 // Exit status: 0 compared, 1 the picture cannot be drawn, 2 wrong usage.
 void add_compare_stores_command(CLI::App& app, int& exit_status);
 
-// Exit status: 0 done, 2 wrong usage.
+// Exit status: 0 done, 1 a picture cannot be drawn, 2 wrong usage.
 void add_figures_command(CLI::App& app, int& exit_status);
 
 // Exit status: 0 no problem found, 1 a problem found.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/benchmarks/figures/drawing.h"
 #include "tools/benchmarks/figures/figure_list.h"
 #include "tools/benchmarks/figures/sources.h"
 #include "tools/command_line/commands.h"
@@ -15,6 +16,7 @@
 namespace falafel::command_line {
 namespace {
 
+constexpr int figures_not_drawn = 1;
 constexpr int figures_wrong_usage = 2;
 
 struct FiguresOptions {
@@ -22,11 +24,12 @@ struct FiguresOptions {
   std::string number;  // empty: all
   std::string card;    // empty: the source's
   bool json = false;
+  std::string svg;  // folder; empty: none
 };
 
-int refuse_figures(const std::string& problem) {
+int refuse_figures(const std::string& problem, int status = figures_wrong_usage) {
   fmt::print(stderr, "falafel figures: {}\n", problem);
-  return figures_wrong_usage;
+  return status;
 }
 
 std::vector<std::string> names_of_sources() {
@@ -35,39 +38,16 @@ std::vector<std::string> names_of_sources() {
   return names;
 }
 
-std::vector<std::string> numbers_of(const figures::Source& source) {
-  std::vector<std::string> numbers;
-  for (const figures::FigureGroup& group : source.groups) {
-    std::ranges::copy(group.numbers, std::back_inserter(numbers));
-  }
-  return numbers;
-}
-
-// The figures of that number with its panels, or all of them.
-std::vector<figures::Figure> predict(const figures::Source& source, const std::string& number,
-                                     const sim::timing::Profile& card) {
-  std::vector<figures::Figure> predicted;
-  for (const figures::FigureGroup& group : source.groups) {
-    const bool is_wanted =
-        number.empty() || std::ranges::find(group.numbers, number) != group.numbers.end();
-    if (!is_wanted) continue;
-    std::ranges::move(group.predict(card), std::back_inserter(predicted));
-  }
-  std::erase_if(predicted, [&](const figures::Figure& figure) {
-    return !number.empty() && figures::figure_of_panel(figure.number) != number;
-  });
-  figures::sort_by_number(predicted);
-  return predicted;
-}
-
 int show_figures(const FiguresOptions& options) {
   if (options.source.empty()) {
-    if (!options.number.empty()) return refuse_figures("--figure needs --source; add it");
+    if (!options.number.empty() || !options.svg.empty() || options.json) {
+      return refuse_figures("--figure, --json and --svg need --source; add it");
+    }
     fmt::print("{}", figures::to_table(figures::listed_sources()));
     return 0;
   }
   const figures::Source& source = *figures::find_source(options.source);
-  const std::vector<std::string> numbers = numbers_of(source);
+  const std::vector<std::string> numbers = figures::numbers_of(source);
   if (!options.number.empty() && std::ranges::find(numbers, options.number) == numbers.end()) {
     return refuse_figures(fmt::format("--figure: no figure '{}' of {} is predicted; there are: {}",
                                       options.number, source.name, fmt::join(numbers, ", ")));
@@ -75,13 +55,16 @@ int show_figures(const FiguresOptions& options) {
   const auto card = sim::timing::find_or_read_profile(
       options.card.empty() ? std::string(source.card) : options.card);
   if (!card) return refuse_figures(fmt::format("--card: {}", card.error()));
-  const std::vector<figures::Figure> predicted = predict(source, options.number, *card);
+  const std::vector<figures::Figure> predicted =
+      figures::predict_figures(source, options.number, *card);
   if (options.json) {
     fmt::print("{}\n", figures::to_json(predicted).dump(1));
   } else {
     fmt::print("{}", figures::deviation_table(predicted));
   }
-  return 0;
+  if (options.svg.empty()) return 0;
+  const auto problem = figures::draw(predicted, options.svg);
+  return problem ? refuse_figures("--svg: " + *problem, figures_not_drawn) : 0;
 }
 
 }  // namespace
@@ -98,7 +81,8 @@ void add_figures_command(CLI::App& app, int& exit_status) {
                       "the card; a file, or a name of docs/performance.md (default: that of the "
                       "source's setup)");
   command->add_flag("--json", options->json, "print the curves as JSON instead of the deviations");
-  command->footer("Exit status: 0 done, 2 wrong usage.");
+  command->add_option("--svg", options->svg, "draw each figure into this folder, as NUMBER.svg");
+  command->footer("Exit status: 0 done, 1 a picture cannot be drawn, 2 wrong usage.");
   command->callback([options, &exit_status] { exit_status = show_figures(*options); });
 }
 

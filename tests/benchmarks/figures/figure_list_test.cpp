@@ -37,11 +37,13 @@ TEST(FigureList, AgreesWithWhatTheCommandPredicts) {
   }
   ShownFigures predicted;
   for (const Source& source : known_sources()) {
+    const auto add = [&](const std::string& number, Shown shown) {
+      EXPECT_TRUE(predicted.insert({{std::string(source.name), number}, shown}).second)
+          << "figure " << number << " of " << source.name << " is predicted twice";
+    };
     for (const FigureGroup& group : source.groups) {
-      for (const std::string& number : group.numbers) {
-        EXPECT_TRUE(predicted.insert({{std::string(source.name), number}, group.shown}).second)
-            << "figure " << number << " of " << source.name << " is predicted twice";
-      }
+      for (const std::string& number : group.drawn) add(number, Shown::drawn);
+      for (const std::string& number : group.values) add(number, Shown::values);
     }
   }
   EXPECT_EQ(listed, predicted);
@@ -56,6 +58,16 @@ TEST(FigureList, IsATableWithANoteForWhatIsMissing) {
                        "has no power |\n"),
             std::string::npos)
       << table;
+}
+
+TEST(FigureList, AFigureIsPredictedWithItsPanelsAndNothingElse) {
+  const Source& pilaf = *find_source("pilaf");
+  const auto card = sim::timing::find_profile(std::string(pilaf.card)).value();
+  const std::vector<Figure> figures = predict_figures(pilaf, "6", card);
+  ASSERT_EQ(figures.size(), 1U);
+  EXPECT_EQ(figures.front().number, "6");
+  EXPECT_FALSE(figures.front().series.empty());
+  EXPECT_EQ(find_source("memcached"), nullptr);
 }
 
 TEST(FigureList, FiguresAreCountedWithoutTheirPanels) {

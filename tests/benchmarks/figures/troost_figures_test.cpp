@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/benchmarks/figures/predicted_value.h"
 #include "tools/benchmarks/figures/two_sided_run.h"
 
 namespace falafel::figures {
@@ -39,16 +40,15 @@ TEST(TroostFigures, BlockingCostsAFewClientsTimeAndSavesManyFromWaiting) {
   EXPECT_GT(run(60, Waiting::polling).tail_us, 20 * many_that_block.tail_us);
 }
 
-TEST(TroostFigures, EveryValueIsPredicted) {
-  const std::vector<PaperComparison> all = compare_with_troost(card());
-  EXPECT_EQ(all.size(), 38U);
-  for (const PaperComparison& comparison : all) {
-    if (comparison.quantity.ends_with("15 clients, kops/s")) {
-      EXPECT_NEAR(comparison.predicted, comparison.paper, 0.25 * comparison.paper)
-          << comparison.quantity;
-    }
-    EXPECT_GT(comparison.predicted, 0) << comparison.quantity;
+TEST(TroostFigures, FewClientsThatBlockAreAsSlowAsInTheThesis) {
+  const std::vector<Figure> figures = predict_troost_blocking(card());
+  for (const std::string_view quantity :
+       {"RC blocking, 15 clients, kops/s", "UC blocking, 15 clients, kops/s",
+        "TCP blocking, 15 clients, kops/s"}) {
+    EXPECT_GT(predicted_value(figures, quantity), 150) << quantity;
   }
+  EXPECT_NEAR(predicted_value(figures, "UC blocking, 5 clients, median, us"), 41, 8);
+  EXPECT_NEAR(predicted_value(figures, "TCP blocking, 5 clients, median, us"), 64, 8);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // C-Hint. Its memory has room for all keys, so nothing is evicted, and there is no backend.
+#include "tools/benchmarks/compare_stores/c_hint_store.h"
+
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -33,8 +35,9 @@ class CHintClient final : public StoreClient {
 
 class CHintRun final : public StoreRun {
  public:
-  CHintRun(const Demand& demand, const c_hint::Safeguards& safeguards) {
+  CHintRun(const Demand& demand, const c_hint::Safeguards& safeguards, c_hint::GetPath gets) {
     options_.safeguards = safeguards;
+    options_.gets = gets;
     options_.min_block_bytes =
         std::bit_ceil(c_hint::item_bytes_of(demand.key_bytes, demand.value_bytes));
     options_.items_bytes = std::bit_ceil(demand.keys + 1) * options_.min_block_bytes;
@@ -70,9 +73,11 @@ class CHintRun final : public StoreRun {
   c_hint::Options options_;
 };
 
-std::function<std::unique_ptr<StoreRun>(const Demand&)> creator(c_hint::Safeguards safeguards) {
-  return
-      [safeguards](const Demand& demand) { return std::make_unique<CHintRun>(demand, safeguards); };
+std::function<std::unique_ptr<StoreRun>(const Demand&)> creator(
+    c_hint::Safeguards safeguards, c_hint::GetPath gets = c_hint::GetPath::reads) {
+  return [safeguards, gets](const Demand& demand) {
+    return std::make_unique<CHintRun>(demand, safeguards, gets);
+  };
 }
 
 // Until each client has pointers to most of what it reads.
@@ -82,6 +87,13 @@ constexpr Finding c_hint_among_clients{"among clients", "stores/c-hint.md"};
 constexpr Finding c_hint_bounded{"yes", "stores/c-hint.md"};
 
 }  // namespace
+
+ComparedStore published_c_hint(c_hint::GetPath gets) {
+  return {.name = "c-hint",
+          .protocol = "published",
+          .warm_up_ns_per_key = warm_up_ns_per_key,
+          .create = creator(c_hint::Safeguards::published(), gets)};
+}
 
 std::vector<ComparedStore> c_hint_stores() {
   using c_hint::Safeguards;

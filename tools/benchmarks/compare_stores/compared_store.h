@@ -61,6 +61,14 @@ class StoreClient {
   virtual Reply set(std::span<const std::byte> key, std::span<const std::byte> value) = 0;
   // How often the client has waited for the network so far.
   virtual std::uint64_t round_trips() const = 0;
+
+  // The use of the network so far, of stores whose single operations are compared with a paper.
+  struct Counters {
+    std::uint64_t requests = 0;  // RDMA operations, those of a server for the client included
+    std::uint64_t bytes = 0;     // of their payload
+    std::uint64_t rereads = 0;   // of what did not verify
+  };
+  virtual Counters counters() const { return {}; }
 };
 
 // A store in one run.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "fabric/work_request.h"
@@ -104,6 +105,7 @@ class StoreMeasurement {
                                             .seed = load_.seed});
     bool is_counted = false;
     std::uint64_t round_trips_before = 0;
+    StoreClient::Counters counted = participant.client.counters();
     while (true) {
       const std::uint64_t start_ns = participant.host.now_ns();
       if (start_ns >= begin_ns_ && !is_counted) {
@@ -117,7 +119,10 @@ class StoreMeasurement {
       }
       const std::uint64_t now_ns = participant.host.now_ns();
       if (now_ns >= end_ns) break;
-      if (is_counted) record(operation.kind, now_ns - start_ns);
+      const StoreClient::Counters before = std::exchange(counted, participant.client.counters());
+      if (!is_counted) continue;
+      record(operation.kind, now_ns - start_ns);
+      if (load_.keeps_samples) keep(operation.kind, now_ns - start_ns, before, counted);
     }
     if (is_counted) round_trips_ += participant.client.round_trips() - round_trips_before;
     end(participant);
@@ -128,6 +133,15 @@ class StoreMeasurement {
     latencies_.record(latency_ns);
     if (kind == OperationKind::read) gets_.add(latency_ns);
     if (kind == OperationKind::update) sets_.add(latency_ns);
+  }
+
+  void keep(OperationKind kind, std::uint64_t latency_ns, const StoreClient::Counters& before,
+            const StoreClient::Counters& after) {
+    samples_.push_back({.is_get = kind == OperationKind::read,
+                        .latency_us = static_cast<double>(latency_ns) / 1e3,
+                        .requests = after.requests - before.requests,
+                        .bytes = after.bytes - before.bytes,
+                        .rereads = after.rereads - before.rereads});
   }
 
   // The first client that begins or ends does so for all.
@@ -181,7 +195,8 @@ class StoreMeasurement {
         .verbs = static_cast<double>(counter_.requests) / operations,
         .bytes = static_cast<double>(counter_.bytes) / operations,
         .memory_bytes_per_key =
-            static_cast<double>(memory_bytes_) / static_cast<double>(load_.demand.keys)};
+            static_cast<double>(memory_bytes_) / static_cast<double>(load_.demand.keys),
+        .samples = samples_};
     for (std::size_t index = 0; index < after_.size(); ++index) {
       add_usage(result, after_[index], after_[index].busy_ns - before_[index].busy_ns);
     }
@@ -210,6 +225,7 @@ class StoreMeasurement {
   std::uint64_t round_trips_ = 0;
   std::uint64_t memory_bytes_ = 0;
   LatencyHistogram latencies_;
+  std::vector<OperationSample> samples_;
   Mean gets_;
   Mean sets_;
   std::vector<sim::Usage> before_;

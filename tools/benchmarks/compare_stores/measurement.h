@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <tl/expected.hpp>
+#include <vector>
 
 #include "fabric/sim/timing/profile.h"
 #include "tools/benchmarks/compare_stores/compared_store.h"
@@ -18,10 +19,20 @@ struct Load {
   std::uint32_t machines = 5;
   std::uint64_t duration_ns = 20'000'000;
   std::uint64_t seed = 1;
+  bool keeps_samples = false;  // of single operations
 };
 
 // Returns an error message that names the invalid option; empty: all are valid.
 std::string find_invalid_option(const Load& load);
+
+// One operation of the run.
+struct OperationSample {
+  bool is_get = false;
+  double latency_us = 0;
+  std::uint64_t requests = 0;  // as StoreClient::Counters
+  std::uint64_t bytes = 0;
+  std::uint64_t rereads = 0;
+};
 
 // Per operation, unless the name says otherwise.
 struct Measurement {
@@ -37,6 +48,7 @@ struct Measurement {
   double memory_bytes_per_key = 0;
   std::string busiest_part{};
   double busiest_share = 0;
+  std::vector<OperationSample> samples{};  // if the load keeps them, in the order in which they end
 };
 
 // An error explains what the store could not do under this load.

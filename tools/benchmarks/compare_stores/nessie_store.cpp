@@ -26,23 +26,31 @@ class NessieClient final : public StoreClient {
     return reply_of(client_->put(key, value));
   }
   std::uint64_t round_trips() const override { return client_->statistics().round_trips(); }
+  // A worker answers a request by a WRITE of its own.
+  Counters counters() const override {
+    const nessie::OperationStatistics& statistics = client_->statistics();
+    return {.requests = statistics.round_trips() + statistics.requests,
+            .bytes = statistics.bytes_sent + statistics.bytes_received};
+  }
 
  private:
   std::unique_ptr<nessie::Client> client_;
 };
 
 // Entries of a node that wait for their expiry.
-std::uint64_t spare_entries_of(const nessie::Options& options) {
-  // In NessieCD, a node's only client replaces an entry in 10 us at most. In NessieHY, all clients
-  // replace entries of the node that has the most popular key.
+std::uint64_t spare_entries_of(const nessie::Options& options, std::uint64_t value_bytes) {
+  // In NessieCD, a node's only client replaces an entry in 10 us at best. In NessieHY, all clients
+  // replace entries of the node that has the most popular key. Either node copies the value.
+  constexpr std::uint64_t bytes_per_ns = 10;
+  const std::uint64_t copy_ns = value_bytes / bytes_per_ns;
   constexpr std::uint64_t fastest_put_ns = 10'000;
   constexpr std::uint64_t fastest_put_of_all_clients_ns = 2'500;
   switch (options.architecture) {
     case nessie::Architecture::client_driven:
-      return std::bit_ceil(options.expiration_ns / fastest_put_ns);
+      return std::bit_ceil(options.expiration_ns / (fastest_put_ns + copy_ns));
     case nessie::Architecture::server_driven: return 0;  // a replaced entry is free at once
     case nessie::Architecture::hybrid:
-      return std::bit_ceil(options.expiration_ns / fastest_put_of_all_clients_ns);
+      return std::bit_ceil(options.expiration_ns / (fastest_put_of_all_clients_ns + copy_ns));
   }
   return 0;
 }
@@ -51,7 +59,7 @@ class NessieRun final : public StoreRun {
  public:
   NessieRun(const Demand& demand, const nessie::Options& options)
       : options_(options), nodes_(demand.clients) {
-    const std::uint64_t spare_entries = spare_entries_of(options);
+    const std::uint64_t spare_entries = spare_entries_of(options, demand.value_bytes);
     const double keys_per_node =
         static_cast<double>(demand.keys) / static_cast<double>(demand.clients);
     options_.index_entries =

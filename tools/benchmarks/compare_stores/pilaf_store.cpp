@@ -25,6 +25,12 @@ class PilafClient final : public StoreClient {
     return reply_of(client_->set(key, value).answer);
   }
   std::uint64_t round_trips() const override { return client_->statistics().round_trips; }
+  Counters counters() const override {
+    const pilaf::OperationStatistics& statistics = client_->statistics();
+    return {.requests = statistics.verbs,
+            .bytes = statistics.bytes_sent + statistics.bytes_received,
+            .rereads = statistics.retries()};
+  }
 
  private:
   std::unique_ptr<pilaf::Client> client_;

@@ -1,16 +1,19 @@
-// The measurements of C-Hint's paper (Wang, Meng, Zhang, Tan, SoCC 2014, section 5): hit ratios,
-// which follow from a trace, and latencies, predicted with this project's C-Hint from the values of
-// a card alone.
+// The measurements of the paper on C-Hint (sections 2 and 5). Hit ratios come from a trace without
+// a network, times from this project's C-Hint on the card of the paper.
 #pragma once
 
 #include <vector>
 
 #include "fabric/sim/timing/profile.h"
-#include "tools/benchmarks/figures/paper_comparison.h"
+#include "tools/benchmarks/figures/figure.h"
 
 namespace falafel::figures {
 
-// The run of each value must complete.
-std::vector<PaperComparison> compare_with_c_hint(const sim::timing::Profile& profile);
+// Figure 5.
+std::vector<Figure> predict_c_hint_hits();
+// Figures 6 to 8, as far as they follow from the hits by READ.
+std::vector<Figure> predict_c_hint_pointer_hits();
+// Figure 2 and table 1.
+std::vector<Figure> predict_c_hint_times(const sim::timing::Profile& card);
 
 }  // namespace falafel::figures

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/benchmarks/figures/card_option.h"
+#include "tools/benchmarks/figures/drawing.h"
 #include "tools/benchmarks/figures/figure.h"
 #include "tools/benchmarks/figures/latency.h"
 #include "tools/benchmarks/figures/timed_commands.h"
@@ -92,17 +93,21 @@ void print_table(const Figure& figure) {
 void add_cached_command(CLI::App& app) {
   const auto card = std::make_shared<std::string>("connectx3-qdr");
   const auto json = std::make_shared<bool>(false);
+  const auto svg = std::make_shared<std::string>();
   CLI::App* const command = app.add_subcommand(
       "cached", "latency of keys whose location the client remembers, by value size");
   add_card_option(*command, *card);
   command->add_flag("--json", *json, "print the curves as JSON");
-  command->callback([card, json] {
+  command->add_option("--svg", *svg, "draw the curves into this folder, as cached.svg");
+  command->callback([card, json, svg] {
     const std::vector<Figure> figures{predict(profile_of(*card))};
     if (*json) {
       fmt::print("{}\n", to_json(figures).dump(1));
     } else {
       print_table(figures.front());
     }
+    if (svg->empty()) return;
+    if (const auto problem = draw(figures, *svg)) throw CLI::ValidationError("--svg", *problem);
   });
 }
 

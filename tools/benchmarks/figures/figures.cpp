@@ -134,7 +134,6 @@ int main(int argument_count, char** arguments) {
   figures::add_latency_command(app);
   figures::add_all_command(app);
   figures::add_cached_command(app);
-  figures::add_paper_commands(app);
   CLI11_PARSE(app, argument_count, arguments);
   if (!lookup_cost->parsed()) return 0;
 

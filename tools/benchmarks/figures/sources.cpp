@@ -1,6 +1,7 @@
 #include "tools/benchmarks/figures/sources.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "tools/benchmarks/figures/c_hint_figures.h"
 #include "tools/benchmarks/figures/nessie_figures.h"
@@ -13,60 +14,80 @@ namespace {
 
 using sim::timing::Profile;
 
-// Comparisons without curves, by figure.
-std::vector<Figure> to_figures(const std::vector<PaperComparison>& comparisons) {
-  std::vector<Figure> figures;
-  for (const PaperComparison& comparison : comparisons) {
-    auto figure = std::ranges::find(figures, comparison.figure, &Figure::number);
-    if (figure == figures.end()) {
-      figures.push_back({.number = comparison.figure, .title = {}, .x = {}, .y = {}});
-      figure = figures.end() - 1;
-    }
-    figure->comparisons.push_back({.quantity = comparison.quantity,
-                                   .measured = comparison.paper,
-                                   .published = comparison.predicted});
-  }
-  return figures;
-}
-
 std::vector<FigureGroup> thesis_groups() {
-  return {{{"4.1", "4.2"}, Shown::drawn, predict_card},
-          {{"5.1", "5.2"}, Shown::drawn, predict_read_variation},
-          {{"5.3", "5.4"}, Shown::drawn, [](const Profile&) { return predict_lookup_cost({}); }},
+  return {{{"4.1", "4.2"}, {}, predict_card},
+          {{"5.1", "5.2"}, {}, predict_read_variation},
+          {{"5.3", "5.4"}, {}, [](const Profile&) { return predict_lookup_cost({}); }},
           {{"5.5", "5.6", "5.7", "5.8", "5.9", "5.13", "5.14", "5.15", "5.16", "5.17"},
-           Shown::drawn,
+           {},
            [](const Profile& card) { return predict_throughput(card, {}); }},
-          {{"5.10", "5.11", "5.12"}, Shown::drawn, [](const Profile& card) {
+          {{"5.10", "5.11", "5.12"}, {}, [](const Profile& card) {
              return predict_latency(card, {});
            }}};
+}
+
+std::vector<FigureGroup> pilaf_groups() {
+  return {{{"6"}, {}, [](const Profile&) { return predict_pilaf_probes(); }},
+          {{"7", "8"}, {}, predict_pilaf_operations},
+          {{"9"}, {}, predict_pilaf_races},
+          {{"10", "11"}, {}, predict_pilaf_mixtures}};
+}
+
+std::vector<FigureGroup> nessie_groups() {
+  return {{{"5"}, {"table 1"}, predict_nessie_sizes},
+          {{"6", "7"}, {}, predict_nessie_gets},
+          {{"8", "9", "10", "11"}, {}, predict_nessie_operations},
+          {{"12", "13"}, {}, predict_nessie_zipf}};
+}
+
+std::vector<FigureGroup> troost_groups() {
+  return {{{"4.1", "4.3", "4.4", "4.5"}, {"table 4.1"}, predict_troost_polling},
+          {{"4.2", "4.6", "4.7", "4.8"}, {"table 4.2"}, predict_troost_blocking}};
+}
+
+std::vector<FigureGroup> c_hint_groups() {
+  return {{{"2"}, {"table 1"}, predict_c_hint_times},
+          {{"5"}, {}, [](const Profile&) { return predict_c_hint_hits(); }},
+          {{"6"}, {"7", "8"}, [](const Profile&) { return predict_c_hint_pointer_hits(); }}};
+}
+
+bool has(const FigureGroup& group, const std::string& number) {
+  return std::ranges::find(group.drawn, number) != group.drawn.end() ||
+         std::ranges::find(group.values, number) != group.values.end();
 }
 
 }  // namespace
 
 const std::vector<Source>& known_sources() {
-  static const std::vector<Source> sources{
-      {"thesis", "connectx3-qdr", thesis_groups()},
-      {"pilaf",
-       "connectx2-ddr",
-       {{{"6", "7", "8", "10", "11"},
-         Shown::values,
-         [](const Profile& card) { return to_figures(compare_with_pilaf(card)); }}}},
-      {"nessie",
-       "connectx3-10gbe",
-       {{{"table 1", "8", "9", "13"},
-         Shown::values,
-         [](const Profile& card) { return to_figures(compare_with_nessie(card)); }}}},
-      {"troost",
-       "connectx3-fdr",
-       {{{"4.1", "4.2", "4.3", "table 4.1", "table 4.2"},
-         Shown::values,
-         [](const Profile& card) { return to_figures(compare_with_troost(card)); }}}},
-      {"c-hint",
-       "connectx3-fdr",
-       {{{"5", "6", "7", "table 1"}, Shown::values, [](const Profile& card) {
-           return to_figures(compare_with_c_hint(card));
-         }}}}};
+  static const std::vector<Source> sources{{"thesis", "connectx3-qdr", thesis_groups()},
+                                           {"pilaf", "connectx2-ddr", pilaf_groups()},
+                                           {"nessie", "connectx3-10gbe", nessie_groups()},
+                                           {"troost", "connectx3-fdr", troost_groups()},
+                                           {"c-hint", "connectx3-fdr", c_hint_groups()}};
   return sources;
+}
+
+std::vector<std::string> numbers_of(const Source& source) {
+  std::vector<std::string> numbers;
+  for (const FigureGroup& group : source.groups) {
+    std::ranges::copy(group.drawn, std::back_inserter(numbers));
+    std::ranges::copy(group.values, std::back_inserter(numbers));
+  }
+  return numbers;
+}
+
+std::vector<Figure> predict_figures(const Source& source, const std::string& number,
+                                    const Profile& card) {
+  std::vector<Figure> figures;
+  for (const FigureGroup& group : source.groups) {
+    if (!number.empty() && !has(group, number)) continue;
+    std::ranges::move(group.predict(card), std::back_inserter(figures));
+  }
+  std::erase_if(figures, [&](const Figure& figure) {
+    return !number.empty() && figure_of_panel(figure.number) != number;
+  });
+  sort_by_number(figures);
+  return figures;
 }
 
 const Source* find_source(std::string_view name) {

@@ -7,15 +7,11 @@
 #include <memory>
 #include <string>
 
-#include "tools/benchmarks/figures/c_hint_figures.h"
 #include "tools/benchmarks/figures/card_cost.h"
 #include "tools/benchmarks/figures/card_option.h"
 #include "tools/benchmarks/figures/figure.h"
 #include "tools/benchmarks/figures/latency.h"
-#include "tools/benchmarks/figures/nessie_figures.h"
-#include "tools/benchmarks/figures/pilaf_figures.h"
 #include "tools/benchmarks/figures/throughput.h"
-#include "tools/benchmarks/figures/troost_figures.h"
 
 namespace falafel::figures {
 namespace {
@@ -148,13 +144,6 @@ void print_latencies(const Profile& profile, bool hardened) {
   }
 }
 
-struct PaperCommand {
-  std::string name;
-  std::string description;
-  std::string card;
-  std::vector<PaperComparison> (*compare)(const Profile& profile);
-};
-
 }  // namespace
 
 void add_card_command(CLI::App& app) {
@@ -203,39 +192,6 @@ void add_latency_command(CLI::App& app) {
   add_card_option(*command, *card);
   command->add_flag("--hardened", *hardened, "the hardened protocol instead of the published one");
   command->callback([card, hardened] { print_latencies(profile_of(*card), *hardened); });
-}
-
-namespace {
-
-// A command that compares what a paper measured with predictions for the card.
-void add_paper_command(CLI::App& app, const PaperCommand& paper) {
-  const auto card = std::make_shared<std::string>(paper.card);
-  CLI::App* const command = app.add_subcommand(paper.name, paper.description);
-  add_card_option(*command, *card);
-  command->callback(
-      [card, compare = paper.compare] { fmt::print("{}", to_table(compare(profile_of(*card)))); });
-}
-
-}  // namespace
-
-void add_paper_commands(CLI::App& app) {
-  add_paper_command(app, {.name = "pilaf",
-                          .description = "what the paper on Pilaf measured, and its prediction",
-                          .card = "connectx2-ddr",
-                          .compare = compare_with_pilaf});
-  add_paper_command(app, {.name = "nessie",
-                          .description = "what the paper on Nessie measured, and its prediction",
-                          .card = "connectx3-10gbe",
-                          .compare = compare_with_nessie});
-  add_paper_command(app, {.name = "c-hint",
-                          .description = "what the paper on C-Hint measured, and its prediction",
-                          .card = "connectx3-fdr",
-                          .compare = compare_with_c_hint});
-  add_paper_command(app,
-                    {.name = "troost",
-                     .description = "what Troost measured on RC, UC and UD, and its prediction",
-                     .card = "connectx3-fdr",
-                     .compare = compare_with_troost});
 }
 
 }  // namespace falafel::figures

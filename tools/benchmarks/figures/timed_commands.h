@@ -11,7 +11,5 @@ void add_latency_command(CLI::App& app);
 void add_all_command(CLI::App& app);
 // Keys whose location the client remembers, which the thesis does not have.
 void add_cached_command(CLI::App& app);
-// Adds one command for each paper on another store, with its measurements.
-void add_paper_commands(CLI::App& app);
 
 }  // namespace falafel::figures

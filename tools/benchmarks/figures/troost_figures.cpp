@@ -5,149 +5,328 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
+#include <map>
 #include <string>
+#include <utility>
 
+#include "fabric/assert.h"
+#include "tools/benchmarks/figures/distribution.h"
 #include "tools/benchmarks/figures/two_sided_run.h"
 
 namespace falafel::figures {
 namespace {
 
 using fabric::Transport;
+using sim::timing::Profile;
 using two_sided::Waiting;
+
+// Rows of tables 4.1 and 4.2, in microseconds.
+struct Statistics {
+  std::uint32_t clients;
+  double median;
+  double quartile_range;
+  double tail_95;
+  double tail_99;
+};
 
 // Rates in thousands of operations per second, times in microseconds.
 struct Published {
   std::string_view name;
   Transport transport;
-  double polling_slope;  // operations per second and client, up to 15 clients (4.1.1.1)
-  double polling_median_of_5;
-  std::uint32_t polling_peak_clients;
-  double polling_peak;
-  double polling_mean_of_32;
-  double polling_median_of_60;
-  double polling_tail_of_60;
+  double slope;  // operations per second and client, up to 15 clients (4.1.1.1, 4.1.2.1)
+  std::uint32_t peak_clients;
+  double peak;
+  std::array<Statistics, 3> statistics;
+  std::map<std::uint32_t, double> means{};  // by clients
 };
+
 // The peak of TCP. Beyond 32 clients, polling over the other transports is slower (4.1.1).
 constexpr double tcp_peak_kops = 206.75;
-constexpr std::array published{
-    Published{"RC", Transport::reliable_connection, 16.726, 31, 32, 247.782, 115.1, 48, 7'852},
-    Published{"UC", Transport::unreliable_connection, 21.462, 29, 33, 370.185, 49.2, 35, 1'296},
-    Published{"UD", Transport::unreliable_datagram, 21.067, 29, 31, 357.019, 65.5, 54, 9'036},
-    Published{"TCP", Transport::message_stream, 10.246, 62, 33, tcp_peak_kops, 138.0, 238, 368}};
 
-struct PublishedBlocking {
-  std::string_view name;
-  Transport transport;
-  double slope;  // up to 15 clients (4.1.2.1)
-  double peak;
-  std::array<double, 3> medians;  // of 5, 32 and 60 clients (table 4.2)
-};
-constexpr std::array published_blocking{
-    PublishedBlocking{"RC", Transport::reliable_connection, 13.339, 239.6, {43, 111, 152}},
-    PublishedBlocking{"UC", Transport::unreliable_connection, 15.770, 285.395, {41, 90, 158}},
-    PublishedBlocking{"TCP", Transport::message_stream, 11.065, tcp_peak_kops, {64, 130, 245}}};
+std::vector<Published> published_polling() {
+  return {{"RC",
+           Transport::reliable_connection,
+           16.726,
+           32,
+           247.782,
+           {{{5, 31, 43, 88, 99}, {32, 112, 149, 227, 231}, {60, 48, 56, 120, 7'852}}},
+           {{32, 115.1}}},
+          {"UC",
+           Transport::unreliable_connection,
+           21.462,
+           33,
+           370.185,
+           {{{5, 29, 49, 84, 95}, {32, 39, 70, 110, 122}, {60, 35, 56, 110, 1'296}}},
+           {{32, 49.2}, {60, 179.7}}},
+          {"UD",
+           Transport::unreliable_datagram,
+           21.067,
+           31,
+           357.019,
+           {{{5, 29, 46, 84, 95}, {32, 57, 64, 126, 146}, {60, 54, 65, 143, 9'036}}},
+           {{32, 65.5}}},
+          {"TCP",
+           Transport::message_stream,
+           10.246,
+           33,
+           tcp_peak_kops,
+           {{{5, 62, 55, 126, 152}, {32, 129, 40, 192, 233}, {60, 238, 65, 318, 368}}},
+           {{32, 138.0}}}};
+}
+
+// UD could not be measured.
+std::vector<Published> published_blocking() {
+  return {{"RC",
+           Transport::reliable_connection,
+           13.339,
+           32,
+           239.6,
+           {{{5, 43, 47, 101, 120}, {32, 111, 118, 219, 231}, {60, 152, 303, 430, 441}}}},
+          {"UC",
+           Transport::unreliable_connection,
+           15.770,
+           32,
+           285.395,
+           {{{5, 41, 47, 98, 112}, {32, 90, 35, 152, 245}, {60, 158, 55, 249, 325}}},
+           {{32, 99.3}, {60, 158.3}}},
+          {"TCP",
+           Transport::message_stream,
+           11.065,
+           32,
+           tcp_peak_kops,
+           {{{5, 64, 53, 131, 155}, {32, 130, 38, 193, 241}, {60, 245, 66, 326, 379}}}}};
+}
 
 constexpr std::uint32_t few_clients = 5;
 constexpr std::uint32_t most_linear_clients = 15;
+constexpr std::uint32_t processors = 32;
+constexpr std::uint32_t most_clients = 60;
 
-class Prediction {
+// Runs of one transport. What a client does besides the store is fitted to polling: five clients
+// have the median of the thesis, and each has the rate of its slope.
+class Runs {
  public:
-  // Fits the work besides the store: five clients have the paper's median, and each has the rate of
-  // the paper's slope.
-  Prediction(const sim::timing::Profile& profile, const Published& of_transport)
-      : profile_(profile),
-        load_{.transport = of_transport.transport, .waiting = usual_waiting(of_transport)} {
-    const double store_us = run(few_clients).median_us;
-    const double cycle_us = 1e3 / of_transport.polling_slope;
-    load_.timed_work_ns = to_ns(of_transport.polling_median_of_5 - store_us);
-    load_.think_ns = to_ns(cycle_us - of_transport.polling_median_of_5);
+  Runs(const Profile& card, const Published& polling, Waiting waiting)
+      : card_(card), load_{.transport = polling.transport, .waiting = usual_waiting(polling)} {
+    const double store_us = measure(few_clients).median_us;
+    const double cycle_us = 1e3 / polling.slope;
+    load_.timed_work_ns = to_ns(polling.statistics.front().median - store_us);
+    load_.think_ns = to_ns(cycle_us - polling.statistics.front().median);
+    if (waiting == Waiting::blocking) load_.waiting = Waiting::blocking;
   }
 
-  TwoSidedCost run(std::uint32_t clients) const { return run(clients, load_.waiting); }
-  TwoSidedCost run(std::uint32_t clients, Waiting waiting) const {
-    // With more threads than processors, threads take turns of milliseconds.
-    constexpr std::uint32_t processors = 32;
-    TwoSidedLoad load = load_;
-    load.clients = clients;
-    load.waiting = waiting;
-    load.duration_ns =
-        waiting == Waiting::polling && clients > processors ? 200'000'000 : 5'000'000;
-    return measure_two_sided(profile_, load);
+  const TwoSidedCost& of(std::uint32_t clients) {
+    const auto known = costs_.find(clients);
+    if (known != costs_.end()) return known->second;
+    return costs_.emplace(clients, measure(clients)).first->second;
   }
-
-  double kops(std::uint32_t clients) const { return run(clients).operations_per_second / 1e3; }
+  double kops(std::uint32_t clients) { return of(clients).operations_per_second / 1e3; }
 
  private:
   // Reads and writes of the thesis' sockets block in either case.
-  static Waiting usual_waiting(const Published& of_transport) {
-    return of_transport.transport == Transport::message_stream ? Waiting::blocking
-                                                               : Waiting::polling;
+  static Waiting usual_waiting(const Published& transport) {
+    return transport.transport == Transport::message_stream ? Waiting::blocking : Waiting::polling;
   }
   static std::uint64_t to_ns(double us) {
     return static_cast<std::uint64_t>(std::llround(us * 1e3));
   }
 
-  const sim::timing::Profile& profile_;
+  TwoSidedCost measure(std::uint32_t clients) const {
+    // With more threads than processors, threads take turns of milliseconds.
+    TwoSidedLoad load = load_;
+    load.clients = clients;
+    load.duration_ns =
+        load.waiting == Waiting::polling && clients > processors ? 200'000'000 : 5'000'000;
+    return measure_two_sided(card_, load);
+  }
+
+  const Profile& card_;
   TwoSidedLoad load_;
+  std::map<std::uint32_t, TwoSidedCost> costs_;
 };
 
-void add_polling(std::vector<PaperComparison>& all, const Published& of_transport,
-                 const Prediction& prediction) {
-  const auto add = [&](std::string_view figure, std::string_view quantity, double paper,
-                       double predicted) {
-    all.push_back({std::string(figure), fmt::format("{}, {}", of_transport.name, quantity), paper,
-                   predicted});
-  };
-  add("4.1", "15 clients, kops/s", of_transport.polling_slope * most_linear_clients,
-      prediction.kops(most_linear_clients));
-  add("4.1", fmt::format("{} clients, kops/s", of_transport.polling_peak_clients),
-      of_transport.polling_peak, prediction.kops(of_transport.polling_peak_clients));
-  add("4.3", "32 clients, mean, us", of_transport.polling_mean_of_32, prediction.run(32).mean_us);
-  const TwoSidedCost of_60 = prediction.run(60);
-  if (of_transport.transport != Transport::message_stream) {
-    add("4.1", "60 clients, times the peak, at most", tcp_peak_kops / of_transport.polling_peak,
-        of_60.operations_per_second / 1e3 / prediction.kops(of_transport.polling_peak_clients));
-  }
-  add("table 4.1", "60 clients, median, us", of_transport.polling_median_of_60, of_60.median_us);
-  add("table 4.1", "60 clients, 99 %, us", of_transport.polling_tail_of_60, of_60.tail_us);
-}
+// The figures of one way of waiting.
+struct Chapter {
+  Waiting waiting;
+  std::string throughput;
+  std::string mean;
+  std::string distribution;
+  std::string boxes;
+  std::string table;
+};
 
-void add_blocking(std::vector<PaperComparison>& all, const PublishedBlocking& of_transport,
-                  const Prediction& prediction) {
-  const auto add = [&](std::string_view figure, std::string_view quantity, double paper,
-                       double predicted) {
-    all.push_back({std::string(figure), fmt::format("{} blocking, {}", of_transport.name, quantity),
-                   paper, predicted});
-  };
-  const auto run = [&](std::uint32_t clients) {
-    return prediction.run(clients, Waiting::blocking);
-  };
-  constexpr std::array<std::uint32_t, 3> clients{5, 32, 60};
-  std::array<TwoSidedCost, 3> costs;
-  std::ranges::transform(clients, costs.begin(), run);
-  add("4.2", "15 clients, kops/s", of_transport.slope * most_linear_clients,
-      run(most_linear_clients).operations_per_second / 1e3);
-  add("4.2", "32 clients, kops/s", of_transport.peak, costs[1].operations_per_second / 1e3);
-  for (std::size_t index = 0; index < clients.size(); ++index) {
-    add("table 4.2", fmt::format("{} clients, median, us", clients[index]),
-        of_transport.medians[index], costs[index].median_us);
+class Prediction {
+ public:
+  explicit Prediction(const Chapter& chapter)
+      : chapter_(chapter),
+        throughput_{.number = chapter.throughput,
+                    .title = "Throughput, " + waiting_name(),
+                    .x = {.label = "clients"},
+                    .y = {.label = "thousand operations per second"}},
+        mean_{.number = chapter.mean,
+              .title = "Mean latency, " + waiting_name(),
+              .x = {.label = "clients"},
+              .y = {.label = "microseconds", .logarithmic = true}},
+        boxes_{.number = chapter.boxes,
+               .title = "Medians, quartiles and 95 %, UC, " + waiting_name(),
+               .x = {.label = "clients"},
+               .y = {.label = "microseconds", .logarithmic = true}},
+        table_{.number = chapter.table, .title = "Statistics", .x = {}, .y = {}} {
+    for (const std::uint32_t clients : {few_clients, processors, most_clients}) {
+      distributions_.push_back(
+          {.number = chapter.distribution + panel_of(clients),
+           .title = fmt::format("Latencies of {} clients, {}", clients, waiting_name()),
+           .x = {.label = "microseconds", .logarithmic = true},
+           .y = {.label = "percent of operations"}});
+    }
   }
+
+  void add(const Published& transport, Runs& runs) {
+    add_throughput(transport, runs);
+    add_means(transport, runs);
+    for (std::size_t row = 0; row < transport.statistics.size(); ++row) {
+      add_statistics(transport, transport.statistics[row], runs, distributions_[row]);
+    }
+    if (transport.transport == Transport::unreliable_connection) add_boxes(transport, runs);
+  }
+
+  std::vector<Figure> figures() && {
+    std::vector<Figure> all = std::move(distributions_);
+    for (Figure* const figure : {&throughput_, &mean_, &boxes_, &table_}) {
+      all.push_back(std::move(*figure));
+    }
+    return all;
+  }
+
+ private:
+  std::string waiting_name() const {
+    return chapter_.waiting == Waiting::polling ? "polling" : "blocking";
+  }
+  static std::string panel_of(std::uint32_t clients) {
+    if (clients == few_clients) return "a";
+    return clients == processors ? "b" : "c";
+  }
+  std::string named(const Published& transport, const std::string& quantity) const {
+    return fmt::format("{}{}, {}", transport.name,
+                       chapter_.waiting == Waiting::polling ? "" : " blocking", quantity);
+  }
+
+  void add_throughput(const Published& transport, Runs& runs) {
+    const std::string name(transport.name);
+    Series predicted{.name = name};
+    for (const std::uint32_t clients :
+         {1U, few_clients, 10U, most_linear_clients, 24U, processors, 45U, most_clients}) {
+      predicted.points.push_back({static_cast<double>(clients), runs.kops(clients)});
+    }
+    const double linear = transport.slope * most_linear_clients;
+    throughput_.comparisons.push_back(
+        {named(transport, "15 clients, kops/s"), linear, runs.kops(most_linear_clients)});
+    throughput_.comparisons.push_back(
+        {named(transport, fmt::format("{} clients, kops/s", transport.peak_clients)),
+         transport.peak, runs.kops(transport.peak_clients)});
+    if (chapter_.waiting == Waiting::polling && transport.transport != Transport::message_stream) {
+      throughput_.comparisons.push_back(
+          {named(transport, "60 clients, times the peak, at most"), tcp_peak_kops / transport.peak,
+           runs.kops(most_clients) / runs.kops(transport.peak_clients)});
+    }
+    throughput_.series.push_back(std::move(predicted));
+    throughput_.series.push_back(
+        {.name = name,
+         .points = {{1, transport.slope},
+                    {most_linear_clients, linear},
+                    {static_cast<double>(transport.peak_clients), transport.peak}},
+         .measured = true});
+  }
+
+  void add_means(const Published& transport, Runs& runs) {
+    const std::string name(transport.name);
+    Series predicted{.name = name};
+    for (const std::uint32_t clients :
+         {few_clients, most_linear_clients, processors, 45U, most_clients}) {
+      predicted.points.push_back({static_cast<double>(clients), runs.of(clients).mean_us});
+    }
+    mean_.series.push_back(std::move(predicted));
+    if (transport.means.empty()) return;
+    Series measured{.name = name, .measured = true};
+    for (const auto& [clients, us] : transport.means) {
+      measured.points.push_back({static_cast<double>(clients), us});
+      mean_.comparisons.push_back({named(transport, fmt::format("{} clients, mean, us", clients)),
+                                   us, runs.of(clients).mean_us});
+    }
+    mean_.series.push_back(std::move(measured));
+  }
+
+  void add_statistics(const Published& transport, const Statistics& row, Runs& runs,
+                      Figure& distribution) {
+    const std::vector<double>& latencies = runs.of(row.clients).latencies_us;
+    const auto add = [&](std::string_view quantity, double paper, double predicted) {
+      table_.comparisons.push_back(
+          {named(transport, fmt::format("{} clients, {}, us", row.clients, quantity)), paper,
+           predicted});
+    };
+    add("median", row.median, quantile(latencies, 0.5));
+    add("quartiles apart", row.quartile_range,
+        quantile(latencies, 0.75) - quantile(latencies, 0.25));
+    add("95 %", row.tail_95, quantile(latencies, 0.95));
+    add("99 %", row.tail_99, quantile(latencies, 0.99));
+    distribution.series.push_back(distribution_curve(std::string(transport.name), latencies));
+    distribution.series.push_back(
+        {.name = std::string(transport.name),
+         .points = {{row.median, 50}, {row.tail_95, 95}, {row.tail_99, 99}},
+         .measured = true});
+  }
+
+  // Boxes as curves over the clients.
+  void add_boxes(const Published& transport, Runs& runs) {
+    for (const auto& [name, share] : {std::pair{"25 %", 0.25}, std::pair{"median", 0.5},
+                                      std::pair{"75 %", 0.75}, std::pair{"95 %", 0.95}}) {
+      Series series{.name = name};
+      for (const Statistics& row : transport.statistics) {
+        series.points.push_back(
+            {static_cast<double>(row.clients), quantile(runs.of(row.clients).latencies_us, share)});
+      }
+      boxes_.series.push_back(std::move(series));
+    }
+    Series medians{.name = "median", .measured = true};
+    Series tails{.name = "95 %", .measured = true};
+    for (const Statistics& row : transport.statistics) {
+      medians.points.push_back({static_cast<double>(row.clients), row.median});
+      tails.points.push_back({static_cast<double>(row.clients), row.tail_95});
+    }
+    boxes_.series.push_back(std::move(medians));
+    boxes_.series.push_back(std::move(tails));
+  }
+
+  const Chapter& chapter_;
+  Figure throughput_;
+  Figure mean_;
+  Figure boxes_;
+  Figure table_;
+  std::vector<Figure> distributions_;
+};
+
+std::vector<Figure> predict(const Profile& card, const Chapter& chapter,
+                            const std::vector<Published>& transports) {
+  Prediction prediction(chapter);
+  const std::vector<Published> fitted = published_polling();
+  for (const Published& transport : transports) {
+    const auto polling = std::ranges::find(fitted, transport.transport, &Published::transport);
+    Runs runs(card, *polling, chapter.waiting);
+    prediction.add(transport, runs);
+  }
+  return std::move(prediction).figures();
 }
 
 }  // namespace
 
-std::vector<PaperComparison> compare_with_troost(const sim::timing::Profile& profile) {
-  std::vector<PaperComparison> all;
-  for (const Published& of_transport : published) {
-    add_polling(all, of_transport, Prediction(profile, of_transport));
-  }
-  for (const PublishedBlocking& of_transport : published_blocking) {
-    const auto* const polling =
-        std::ranges::find(published, of_transport.transport, &Published::transport);
-    add_blocking(all, of_transport, Prediction(profile, *polling));
-  }
-  return all;
+std::vector<Figure> predict_troost_polling(const Profile& card) {
+  return predict(card, {Waiting::polling, "4.1", "4.3", "4.4", "4.5", "table 4.1"},
+                 published_polling());
+}
+
+std::vector<Figure> predict_troost_blocking(const Profile& card) {
+  return predict(card, {Waiting::blocking, "4.2", "4.6", "4.8", "4.7", "table 4.2"},
+                 published_blocking());
 }
 
 }  // namespace falafel::figures

@@ -1,16 +1,17 @@
-// The measurements of Troost (a bachelor's thesis on the scalability of RDMA transports for
-// key-value stores, Vrije Universiteit Amsterdam, 2021, chapter 4), predicted with this project's
-// version of the store. The work of a client besides the store is fitted to few clients that poll.
+// The measurements of Troost's thesis (chapter 4), predicted with this project's two-sided store on
+// the card of the thesis.
 #pragma once
 
 #include <vector>
 
 #include "fabric/sim/timing/profile.h"
-#include "tools/benchmarks/figures/paper_comparison.h"
+#include "tools/benchmarks/figures/figure.h"
 
 namespace falafel::figures {
 
-// The run of each value must complete.
-std::vector<PaperComparison> compare_with_troost(const sim::timing::Profile& profile);
+// Figures 4.1 and 4.3 to 4.5, and table 4.1.
+std::vector<Figure> predict_troost_polling(const sim::timing::Profile& card);
+// Figures 4.2 and 4.6 to 4.8, and table 4.2.
+std::vector<Figure> predict_troost_blocking(const sim::timing::Profile& card);
 
 }  // namespace falafel::figures

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <numeric>
@@ -119,6 +120,7 @@ class TwoSidedMeasurement {
     const std::uint64_t now_ns = host.now_ns();
     if (start_ns >= begin_ns + settling_ns && now_ns < end_ns) {
       latencies_.record(now_ns - start_ns);
+      samples_us_.push_back(static_cast<double>(now_ns - start_ns) / 1e3);
       sum_ns_ += now_ns - start_ns;
     }
     host.spend(fabric::Work::round_trip, 0);
@@ -131,18 +133,21 @@ class TwoSidedMeasurement {
     FALAFEL_ASSERT(stored.answer == two_sided::Answer::stored, "SET: {}", to_string(stored.answer));
   }
 
-  TwoSidedCost cost() const {
+  TwoSidedCost cost() {
     const auto operations = static_cast<double>(latencies_.count());
+    std::ranges::sort(samples_us_);
     return {.operations_per_second = operations * 1e9 / static_cast<double>(load_.duration_ns),
             .mean_us = static_cast<double>(sum_ns_) / operations / 1e3,
             .median_us = static_cast<double>(latencies_.quantile(0.5)) / 1e3,
-            .tail_us = static_cast<double>(latencies_.quantile(0.99)) / 1e3};
+            .tail_us = static_cast<double>(latencies_.quantile(0.99)) / 1e3,
+            .latencies_us = std::move(samples_us_)};
   }
 
   const TwoSidedLoad& load_;
   const two_sided::Options options_;
   const sim::timing::Profile profile_;
   LatencyHistogram latencies_;
+  std::vector<double> samples_us_;
   std::uint64_t sum_ns_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "fabric/fabric.h"
 #include "fabric/sim/timing/profile.h"
@@ -29,7 +30,8 @@ struct TwoSidedCost {
   double operations_per_second = 0;
   double mean_us = 0;
   double median_us = 0;
-  double tail_us = 0;  // 99 % are not slower
+  double tail_us = 0;                  // 99 % are not slower
+  std::vector<double> latencies_us{};  // of all operations, ascending
 };
 
 // The run must complete.
