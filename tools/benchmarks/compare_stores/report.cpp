@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
+#include "tools/benchmarks/compare_stores/gnuplot.h"
 
 namespace falafel::compare_stores {
 namespace {
@@ -68,15 +68,6 @@ json costs_to_json(const ReportRow& row) {
   return costs;
 }
 
-std::string gnuplot_text(std::string_view text) {
-  std::string result = "'";
-  for (const char character : text) {
-    result += character;
-    if (character == '\'') result += character;
-  }
-  return result + "'";
-}
-
 // One row of bars for each store that could be measured.
 std::string drawing_data(const std::vector<ReportRow>& rows) {
   std::string data;
@@ -104,7 +95,7 @@ std::string drawing_script(const std::vector<ReportRow>& rows, const std::string
       "plot $data using 2:xtic(1) title 'throughput' linecolor '#0072b2', "
       "$data using 3 axes x1y2 title 'median latency' linecolor '#e69f00', "
       "$data using 4 axes x1y2 title '99 % latency' linecolor '#d55e00'\n",
-      gnuplot_text(path), gnuplot_text(title), drawing_data(rows));
+      gnuplot::quoted(path), gnuplot::quoted(title), drawing_data(rows));
 }
 
 }  // namespace
@@ -176,11 +167,7 @@ json to_json(const std::vector<ReportRow>& rows) {
 
 std::optional<std::string> draw(const std::vector<ReportRow>& rows, const std::string& title,
                                 const std::string& path) {
-  FILE* const gnuplot = popen("gnuplot", "w");
-  if (gnuplot == nullptr) return "gnuplot cannot be started";
-  fmt::print(gnuplot, "{}", drawing_script(rows, title, path));
-  if (pclose(gnuplot) == 0) return std::nullopt;
-  return "gnuplot has failed; if it is missing, install Debian's package gnuplot-nox";
+  return gnuplot::run(drawing_script(rows, title, path));
 }
 
 }  // namespace falafel::compare_stores

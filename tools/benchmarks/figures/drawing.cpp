@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -11,21 +10,14 @@
 #include <system_error>
 #include <vector>
 
+#include "tools/benchmarks/compare_stores/gnuplot.h"
+
 namespace falafel::figures {
 namespace {
 
 // Okabe and Ito's colors, which people with color blindness can tell apart.
 constexpr std::array<std::string_view, 8> curve_colors{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                                        "#e69f00", "#56b4e9", "#000000", "#999999"};
-
-std::string gnuplot_string(std::string_view text) {
-  std::string result = "'";
-  for (const char letter : text) {
-    result += letter;
-    if (letter == '\'') result += letter;
-  }
-  return result + "'";
-}
 
 // The subject of a curve: its name without the protocol.
 std::string subject_of(const Series& series) {
@@ -47,7 +39,7 @@ std::string style_of(const Series& series) {
 }
 
 std::string axis_script(std::string_view name, const Axis& axis) {
-  return fmt::format("set {0}label {1} noenhanced\n", name, gnuplot_string(axis.label)) +
+  return fmt::format("set {0}label {1} noenhanced\n", name, gnuplot::quoted(axis.label)) +
          (axis.logarithmic ? fmt::format("set logscale {}\n", name)
                            : fmt::format("set {}range [0:*]\n", name));
 }
@@ -78,7 +70,7 @@ std::string plot_script(const Figure& figure) {
     const std::string title = series.measured ? "measured: " + series.name : series.name;
     script +=
         fmt::format("{}$data{} using 1:2 with {} linecolor '{}' title {}", index == 0 ? "" : ", ",
-                    index, style_of(series), curve_colors[color], gnuplot_string(title));
+                    index, style_of(series), curve_colors[color], gnuplot::quoted(title));
   }
   return script + "\n";
 }
@@ -108,13 +100,6 @@ void shorten(const std::filesystem::path& path) {
   std::ofstream(path) << without_empty_groups(svg);
 }
 
-bool run_gnuplot(const std::string& script) {
-  FILE* const gnuplot = popen("gnuplot", "w");
-  if (gnuplot == nullptr) return false;
-  fmt::print(gnuplot, "{}", script);
-  return pclose(gnuplot) == 0;
-}
-
 }  // namespace
 
 std::string drawing_script(const Figure& figure, const std::string& path) {
@@ -123,7 +108,7 @@ std::string drawing_script(const Figure& figure, const std::string& path) {
              "set output {}\nset title {} noenhanced\n"
              "set grid linecolor '#dddddd'\nset border 3\nset tics nomirror\n"
              "set key outside right top noenhanced samplen 2 font ',10'\n",
-             gnuplot_string(path), gnuplot_string(figure.number + ": " + figure.title)) +
+             gnuplot::quoted(path), gnuplot::quoted(figure.number + ": " + figure.title)) +
          axis_script("x", figure.x) + axis_script("y", figure.y) + data_script(figure) +
          plot_script(figure);
 }
@@ -135,11 +120,8 @@ std::optional<std::string> draw(std::span<const Figure> figures, const std::stri
   for (const Figure& figure : figures) {
     if (figure.series.empty()) continue;
     const std::filesystem::path path = std::filesystem::path(folder) / (figure.number + ".svg");
-    if (!run_gnuplot(drawing_script(figure, path.string()))) {
-      return fmt::format(
-          "gnuplot cannot draw figure {}; if it is missing, install Debian's "
-          "package gnuplot-nox",
-          figure.number);
+    if (const auto problem = gnuplot::run(drawing_script(figure, path.string()))) {
+      return fmt::format("figure {}: {}", figure.number, *problem);
     }
     shorten(path);
   }
