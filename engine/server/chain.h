@@ -24,12 +24,9 @@ class Chain {
   // `entry` is that of the slot.
   void pass(Entry entry) {
     const bool has_next_table = table_ < chunk_.tables.last;
-    const bool is_frozen = has_next_table && entry.is_frozen();
-    if (entry.is_empty() && !is_frozen) {
-      is_over_ = true;
-    } else if (!is_frozen && distance_ + 1 < geometry().entries_of(table_)) {
+    if (!entry.is_empty() && distance_ + 1 < geometry().entries_of(table_)) {
       ++distance_;
-    } else if (has_next_table) {
+    } else if (has_next_table && (!entry.is_empty() || entry.is_frozen())) {
       ++table_;
       home_ = home();
       distance_ = 0;

@@ -143,7 +143,7 @@ double percent_above(const std::vector<double>& ascending, double bound) {
   return 100 * static_cast<double>(above) / static_cast<double>(ascending.size());
 }
 
-struct Panel {
+struct NessiePanel {
   std::string number;
   std::string title;
   std::string unit_label;
@@ -155,7 +155,7 @@ struct Panel {
 using ByVersion = std::map<Architecture, std::vector<double>>;
 
 std::pair<Figure, ByVersion> distribution_of(
-    const Panel& panel, const std::map<Architecture, compare_stores::Measurement>& runs) {
+    const NessiePanel& panel, const std::map<Architecture, compare_stores::Measurement>& runs) {
   Figure figure{.number = panel.number,
                 .title = panel.title + ", 50 % GETs, 16 KiB",
                 .x = {.label = panel.unit_label},
