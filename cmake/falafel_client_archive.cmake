@@ -32,6 +32,7 @@ falafel_install_headers(
   engine/client/operation_observer.h
   engine/client/rendezvous_hashing.h
   engine/client/results.h
+  engine/layout/entry.h
   engine/layout/geometry.h
   engine/placement/placement.h
   engine/safeguards.h

@@ -20,6 +20,8 @@ Json geometry_to_json(const engine::Geometry& geometry) {
           {"offset_bits", geometry.offset_bits()},
           {"table_offset", engine::Geometry::table_offset()},
           {"table_entries", geometry.table_entries},
+          {"later_tables_offset", geometry.later_tables_offset()},
+          {"slot_count", geometry.slot_count()},
           {"region_offset", geometry.region_offset(0)},
           {"region_bytes", geometry.region_bytes},
           {"region_count", geometry.region_count},

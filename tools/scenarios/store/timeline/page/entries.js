@@ -17,18 +17,23 @@ function decodeEntry(word, geometry) {
 
 // Describes entries as the checkers do.
 function describeEntry(entry) {
-  const place = entry.isEmpty ? 'empty' : `offset ${entry.offset}`;
+  const isFrozen = entry.isEmpty && entry.isDeleted && !entry.isLocked;
+  const place = isFrozen ? 'frozen' : entry.isEmpty ? 'empty' : `offset ${entry.offset}`;
   const deleted = entry.isDeleted && !entry.isEmpty ? ', deleted' : '';
   return `${place}, tag ${entry.tag}${deleted}${entry.isLocked ? ', locked' : ''}`;
 }
 
 // The part that contains an offset: {part: 'superblock' | 'table' | 'region' | 'mature', number,
-// byte}.
+// byte}. Slots are numbered through all tables; those after the first are behind the mature spaces.
 function placeOf(offset, geometry) {
   if (offset < geometry.table_offset) return {part: 'superblock', number: 0, byte: offset};
   const tableEnd = geometry.table_offset + 8 * geometry.table_entries;
   if (offset < tableEnd) {
     return {part: 'table', number: Math.floor((offset - geometry.table_offset) / 8), byte: 0};
+  }
+  if (offset >= geometry.later_tables_offset) {
+    const later = Math.floor((offset - geometry.later_tables_offset) / 8);
+    return {part: 'table', number: geometry.table_entries + later, byte: 0};
   }
   for (let space = geometry.mature_offsets.length - 1; space >= 0; --space) {
     const begin = geometry.mature_offsets[space];

@@ -1,5 +1,5 @@
 'use strict';
-// The lane of the store's memory: a line for each slot of the table and a band for each region and
+// The lane of the store's memory: a line for each slot of the tables and a band for each region and
 // mature space, and in the background their states, step by step.
 
 const slotHeight = 9;
@@ -16,7 +16,7 @@ class StoreMap {
   height() { return this.tableHeight() + 6 + this.bandsHeight(); }
 
   tableHeight() {
-    return Math.min(tallestTable, this.memory.geometry.table_entries * slotHeight);
+    return Math.min(tallestTable, this.memory.geometry.slot_count * slotHeight);
   }
 
   bandsHeight() {
@@ -25,7 +25,7 @@ class StoreMap {
 
   // The line of a slot in the device's lane.
   slotRect(slot, {top, stretch}) {
-    const height = this.tableHeight() / this.memory.geometry.table_entries * stretch;
+    const height = this.tableHeight() / this.memory.geometry.slot_count * stretch;
     return {y: top + slot * height, height};
   }
 
@@ -52,7 +52,7 @@ class StoreMap {
     if (place.part === 'table') {
       const {y, height} = this.slotRect(place.number, frame);
       const slots = Math.max(1, Math.ceil(lengthBytes / 8));
-      return {y, height: Math.max(2, Math.min(slots, geometry.table_entries - place.number) * height)};
+      return {y, height: Math.max(2, Math.min(slots, geometry.slot_count - place.number) * height)};
     }
     const isRegion = place.part === 'region';
     const band = isRegion ? place.number : geometry.region_count + place.number;
@@ -69,7 +69,7 @@ class StoreMap {
     context.fillStyle = colours.muted;
     const slot = this.slotRect(0, layout.memoryFrame);
     const every = Math.max(1, Math.ceil(11 / slot.height));
-    for (let index = 0; index < geometry.table_entries; index += every) {
+    for (let index = 0; index < geometry.slot_count; index += every) {
       const {y, height} = this.slotRect(index, layout.memoryFrame);
       context.fillText(`slot ${index}`, gutterWidth - 6, y + height / 2);
     }
@@ -91,7 +91,7 @@ class StoreMap {
       const {y, height} = this.bandRect(band, layout.memoryFrame);
       context.fillRect(gutterWidth, y + height - 1, layout.width, 1);
     }
-    for (let slot = 0; slot < geometry.table_entries; ++slot) {
+    for (let slot = 0; slot < geometry.slot_count; ++slot) {
       drawSpans(painter, slots, slot, this.slotRect(slot, layout.memoryFrame),
                 index => colours[this.slotColour(index)]);
     }

@@ -6,7 +6,7 @@ class StoreMemory {
     this.timeline = timeline;
     const {geometry, memory} = timeline.data;
     this.geometry = geometry;
-    this.slots = new Changes(memory.slots, memory.slots.slot, geometry.table_entries);
+    this.slots = new Changes(memory.slots, memory.slots.slot, geometry.slot_count);
     this.regions = new Changes(memory.regions, memory.regions.region, geometry.region_count);
     this.spaces = new Changes(memory.spaces, memory.spaces.space,
                               timeline.data.geometry.mature_offsets.length);

@@ -21,7 +21,7 @@ class StorePanel {
 
   // All slots of a small table; for a large one, as many used slots as are readable.
   showTable(step) {
-    const {table_entries: count} = this.memory.geometry;
+    const {slot_count: count} = this.memory.geometry;
     const rows = [];
     let omitted = 0;
     for (let slot = 0; slot < count; ++slot) {
