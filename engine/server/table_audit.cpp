@@ -1,6 +1,5 @@
 #include "engine/server/table_audit.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "engine/probes.h"
@@ -29,17 +28,23 @@ TableAudit::TableAudit(fabric::Host& host, const Chunk& chunk, const Safeguards&
 
 bool TableAudit::walk_piece() {
   update_.finish();
-  next_slot_ = std::max(next_slot_, chunk_.first_slot_in_use());
+  if (next_slot_ < chunk_.first_slot_in_use()) move_to(chunk_.first_slot_in_use());
   for (Piece piece(host_); !piece.is_over();) {
     if (!look_at(next_slot_, piece)) return false;
-    if (++next_slot_ < chunk_.end_of_slots_in_use()) continue;
+    move_to(next_slot_ + 1);
+    if (next_slot_ < chunk_.end_of_slots_in_use()) continue;
     deleted_entries_ = std::exchange(counted_deleted_, 0);
     occupied_entries_ = std::exchange(counted_occupied_, 0);
-    next_slot_ = 0;
-    occupied_before_ = 0;
+    move_to(0);
     return true;
   }
   return false;
+}
+
+// The entries of one table do not precede those of the next one in a chain.
+void TableAudit::move_to(std::uint64_t slot) {
+  next_slot_ = slot;
+  if (slot == chunk_.geometry.first_slot(chunk_.geometry.table_of(slot))) occupied_before_ = 0;
 }
 
 // Returns false if the piece was over before.
@@ -48,7 +53,6 @@ bool TableAudit::look_at(std::uint64_t slot, Piece& piece) {
   const Entry entry = chunk_.load_entry(slot);
   bool is_occupied = !entry.is_empty();
   const std::uint32_t table = chunk_.geometry.table_of(slot);
-  if (slot == chunk_.geometry.first_slot(table)) occupied_before_ = 0;
   const bool is_frozen = table < chunk_.tables.last && entry.is_frozen();
   if (safeguards_.bounded_walks && !is_frozen && is_foreign(entry)) {
     if (!repair(slot, entry, piece)) return false;

@@ -58,6 +58,7 @@ class TableAudit {
   // The piece may be over before an entry has been judged. The next piece then continues with it.
   enum class Place : std::uint8_t { right, wrong, not_yet_known };
 
+  void move_to(std::uint64_t slot);
   bool is_foreign(Entry entry) const;
   bool look_at(std::uint64_t slot, Piece& piece);
   bool repair(std::uint64_t slot, Entry entry, Piece& piece);
