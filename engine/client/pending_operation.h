@@ -77,8 +77,8 @@ class PendingOperation {
   Gathering::Absence leave_gathering() const {
     return Gathering::Absence(is_apart() ? nullptr : gathering_);
   }
-  // Call after leaving the gathering for an event that several operations of a batch wait for.
-  // Those that it woke return to the batch before this operation continues. May wait.
+  // Call after leaving the gathering for an event that several operations of a batch wait for. The
+  // operations that it woke return to the batch before this one continues. May wait.
   void let_others_return() {
     if (!is_apart()) session_->host().yield();
   }
