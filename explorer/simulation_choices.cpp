@@ -17,6 +17,7 @@ std::vector<std::function<void(sim::SimulationOptions&)>> simulation_simplificat
     options.fault_rates = {};
     options.max_chosen_faults = 0;
   });
+  all.emplace_back([](SimulationOptions& options) { options.fault_after_probe = 0; });
   all.emplace_back([](SimulationOptions& options) { options.processor_preemption = false; });
   all.emplace_back([](SimulationOptions& options) { options.late_visibility = false; });
   all.emplace_back([](SimulationOptions& options) { options.store_buffers = false; });

@@ -99,6 +99,21 @@ void FaultInjector::strike_due() {
   find_next();
 }
 
+void FaultInjector::follow_event() {
+  constexpr std::uint64_t steps_after_event = 32;
+  std::vector<std::size_t> kinds;
+  for (std::size_t index = 0; index < fault_kind_count; ++index) {
+    const auto kind = static_cast<FaultKind>(index);
+    if (world_.options.fault_rate(kind) > 0 && strikes_at_steps(kind)) kinds.push_back(index);
+  }
+  if (kinds.empty()) return;
+  std::uint64_t& step = strikes_at_[kinds[world_.choose(ChoiceKind::fault_target, kinds.size())]];
+  const std::uint64_t soon =
+      world_.trace.step() + world_.choose(ChoiceKind::fault_step, steps_after_event);
+  step = std::min(step, soon);
+  find_next();
+}
+
 // From one step to the longest stall; each power of two is equally likely.
 std::uint64_t FaultInjector::draw_duration_ns() {
   const SimulationOptions& options = world_.options;

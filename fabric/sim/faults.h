@@ -41,6 +41,9 @@ class FaultInjector {
 
   std::uint64_t next_step() const { return next_step_; }
   void strike_due();
+  // Call before strike_due(). A fault of one of the kinds that are on strikes at one of the next
+  // steps, beginning with this one.
+  void follow_event();
 
  private:
   void draw_next(FaultKind kind);

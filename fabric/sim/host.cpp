@@ -207,6 +207,7 @@ void Host::count(const fabric::Probe& probe) {
   FALAFEL_ASSERT(probe.index < fabric::max_probes, "probe '{}' has index {}", probe.name,
                  probe.index);
   ++world_.probes[probe.index];
+  if (world_.options.fault_after_probe > 0) world_.note_event(world_.probes[probe.index]);
 }
 
 void Host::start() {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 #include "fabric/sim/chosen_faults.h"
 #include "fabric/sim/completion_queue.h"
@@ -127,6 +128,7 @@ Outcome run_programs(World& world, ChosenFaults* chosen_faults) {
     if (steps >= world.next_check_step) {
       if (world.is_at_last_step()) return outcome_at_last_step(world);
       if (steps % divergence_check_steps == 0 && world.strategy.divergence() != nullptr) break;
+      if (std::exchange(world.has_event_for_faults, false)) faults.follow_event();
       if (steps >= faults.next_step()) faults.strike_due();
       world.next_check_step =
           std::min({world.last_step, faults.next_step(),

@@ -102,6 +102,14 @@ struct World {
     return trace.step() <= options.last_fault_step && chance(choice, options.fault_rate(kind));
   }
 
+  // A program has counted a probe, for the nth time (SimulationOptions::fault_after_probe).
+  void note_event(std::uint64_t count) {
+    if (trace.step() >= options.last_fault_step || options.max_chosen_faults > 0) return;
+    if (!chance(ChoiceKind::fault_step, options.fault_after_probe * count)) return;
+    has_event_for_faults = true;
+    next_check_step = 0;
+  }
+
   void touch(Touchable object, std::uint32_t number, Access access) {
     if (hears(object)) report_touch(object, number, access);
   }
@@ -218,6 +226,7 @@ struct World {
   std::uint64_t unfinished_foreground_fibers = 0;
 
   std::uint64_t last_step = options.step_limit;  // stop() makes it earlier
+  bool has_event_for_faults = false;             // which a fault follows
   std::uint64_t next_check_step = 0;             // until then, only timers can be due
 
   std::array<std::uint64_t, fault_kind_count> faults{};

@@ -1,7 +1,8 @@
-// Hosts of the simulator: preemption points and turns of their fibers, and which faults strike
-// which role.
+// Hosts of the simulator: preemption points and turns of their fibers, which faults strike which
+// role, and faults that follow events.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -133,6 +134,46 @@ TEST(Roles, DecideWhichFaultsStrikeAHost) {
     EXPECT_GT(strikes(Role::server, kind), 0U) << to_string(kind);
     EXPECT_GT(strikes(Role::node, kind), 0U) << to_string(kind);
   }
+}
+
+constexpr std::uint64_t event_step = 100;
+
+// In each of 100 runs, a server counts a probe once. Returns the steps from there to its death; 0:
+// it did not die.
+std::vector<std::uint64_t> deaths_after_event(std::uint64_t fault_after_probe) {
+  constexpr fabric::Probe rare{0, "rare"};
+  fabric::FiberStackPool stacks;
+  std::vector<std::uint64_t> deaths;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    SimulationOptions options{.last_fault_step = 1'000, .fault_after_probe = fault_after_probe};
+    options.set_fault_rate(FaultKind::server_restart, 1'000'000'000);
+    RandomStrategy strategy(seed);
+    Simulation simulation(options, strategy, stacks);
+    std::uint64_t last_step = 0;
+    bool has_survived = false;
+    simulation.add_host({.name = "host", .role = Role::server}, [&](fabric::Host& host) {
+      while (simulation.steps() < 500) {
+        last_step = simulation.steps();
+        if (last_step == event_step) host.count(rare);
+        host.yield();
+      }
+      has_survived = true;
+    });
+    EXPECT_EQ(simulation.run().outcome, Outcome::completed);
+    deaths.push_back(has_survived ? 0 : last_step + 1 - event_step);
+  }
+  return deaths;
+}
+
+TEST(Faults, FollowRareEventsIfTheyAreToldTo) {
+  const auto survivors = [](const std::vector<std::uint64_t>& deaths) {
+    return std::ranges::count(deaths, std::uint64_t{0});
+  };
+  EXPECT_EQ(survivors(deaths_after_event(0)), 100);
+  const std::vector<std::uint64_t> each_time = deaths_after_event(1);
+  EXPECT_EQ(survivors(each_time), 0);
+  EXPECT_LE(std::ranges::max(each_time), 32U);
+  EXPECT_NEAR(static_cast<double>(survivors(deaths_after_event(4))), 75, 15);
 }
 
 }  // namespace

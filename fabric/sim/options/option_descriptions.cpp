@@ -190,6 +190,11 @@ void add_faults(std::vector<OptionDescription>& table) {
 
   table.push_back(number("last_fault_step", "no fault strikes after this step", {0, largest_number},
                          &SimulationOptions::last_fault_step));
+  table.push_back(
+      later(number("fault_after_probe",
+                   "when a program counts a probe for the nth time, one in n times this "
+                   "number, a fault that is on follows soon; 0: faults know no probes",
+                   {0, most_steps}, &SimulationOptions::fault_after_probe)));
   table.push_back(later(number("max_chosen_faults",
                                "at most so many faults strike, any kind with a rate above 0 at any "
                                "step, as the schedule chooses; 0: at the steps that rates imply",

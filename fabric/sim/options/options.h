@@ -58,6 +58,9 @@ struct SimulationOptions {
 
   std::array<std::uint64_t, fault_kind_count> fault_rates{};
   std::uint64_t last_fault_step = ~std::uint64_t{0};  // no fault strikes afterwards
+  // Above 0: faults also follow rare events. When a program counts a probe for the nth time, one in
+  // n times this number, one of the faults with a rate above 0 strikes within the next steps.
+  std::uint64_t fault_after_probe = 0;
   // Above 0: instead of the steps that rates imply, the schedule chooses when faults of the kinds
   // with a rate above 0 strike: any at any step, at most this number. A pause or delay takes
   // longest_stall_ns.
