@@ -86,6 +86,15 @@ struct Access {
 //
 // bytes() is for ranges that no remote party and no work in flight accesses concurrently.
 //
+// Memory of Host::reserve_memory is an address range that holds no memory of the system before
+// commit(). Only committed memory may be accessed by the processor, or by peers that WRITE or
+// change words. A peer may READ any registered memory; what it gets of memory that is not committed
+// is undefined. commit() makes a range usable; where it was committed already, it changes nothing.
+// release() gives the memory of a range back to the system, as far as the backend can: nobody may
+// use it before the next commit(), which leaves undefined what it holds. Memory that was never
+// committed before is zero. Systems give memory in whole pages, so a backend may commit more than
+// the range and release less. Other blocks are committed from the start, and support both calls.
+//
 // wait_until_changed waits until the processor sees another word than `seen` at the offset, and
 // returns it. It returns `seen` only at deadline_ns, or to a cooperative fiber that is cancelled;
 // there are no spurious returns. Changes by peers, by work in flight and by other fibers of the
@@ -106,6 +115,9 @@ class MemoryBlock {
   virtual void write(std::uint64_t offset, std::span<const std::byte> source) = 0;
   virtual std::uint64_t wait_until_changed(std::uint64_t offset, std::uint64_t seen,
                                            std::uint64_t deadline_ns) = 0;
+  // Errors: out_of_memory (the system has no more; nothing has changed). Does not wait.
+  virtual Result<void> commit(std::uint64_t offset, std::uint64_t length_bytes) = 0;
+  virtual void release(std::uint64_t offset, std::uint64_t length_bytes) = 0;
 };
 
 // A registered range of a memory block with access rights, usable by the queue pairs of its
@@ -456,6 +468,13 @@ class Host : public Processor {
   // under this name has another size), address_in_use (a running process keeps it), access_denied,
   // out_of_memory, unsupported.
   virtual Result<KeptMemory> keep_memory(const std::string& name, std::uint64_t size_bytes) = 0;
+  // The same without memory of the system: a program commits what it uses (MemoryBlock::commit). A
+  // backend whose devices need all memory from the start commits it. Kept memory stays committed
+  // where it was when the process ended; the next process commits again what it uses. Errors: as
+  // above.
+  virtual Result<std::shared_ptr<MemoryBlock>> reserve_memory(std::uint64_t size_bytes) = 0;
+  virtual Result<KeptMemory> keep_reserved_memory(const std::string& name,
+                                                  std::uint64_t size_bytes) = 0;
 
   // An exception other than FiberCancelled that leaves `body` is a bug and aborts the program.
   virtual FiberId spawn(const FiberOptions& options, std::function<void()> body) = 0;

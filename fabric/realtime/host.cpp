@@ -54,11 +54,12 @@ class RealTimeHost::Driving {
   std::unique_lock<std::mutex> lock_;
 };
 
-Result<KeptMemory> RealTimeHost::keep_memory(const std::string& name, std::uint64_t size_bytes) {
+Result<KeptMemory> RealTimeHost::keep(const std::string& name, std::uint64_t size_bytes,
+                                      KeptFile::Space space) {
   if (size_bytes == 0) {
     return make_error(ErrorCode::invalid_argument, "size_bytes: 0; ask for at least one byte");
   }
-  auto opened = KeptFile::open(name, size_bytes);
+  auto opened = KeptFile::open(name, size_bytes, space);
   if (!opened) return tl::unexpected(opened.error());
   const auto file = std::make_shared<KeptFile>(std::move(*opened));
   static constexpr std::uint64_t pause_ns = 1'000'000;

@@ -47,7 +47,13 @@ class RealTimeHost : public Host {
 
   const std::string& name() const override { return name_; }
   // Waits for peers of an earlier process that are in the middle of a request.
-  Result<KeptMemory> keep_memory(const std::string& name, std::uint64_t size_bytes) final;
+  Result<KeptMemory> keep_memory(const std::string& name, std::uint64_t size_bytes) final {
+    return keep(name, size_bytes, KeptFile::Space::whole);
+  }
+  Result<KeptMemory> keep_reserved_memory(const std::string& name,
+                                          std::uint64_t size_bytes) override {
+    return keep(name, size_bytes, KeptFile::Space::reserved);
+  }
   FiberId spawn(const FiberOptions& options, std::function<void()> body) override {
     return scheduler_.spawn(options, std::move(body));
   }
@@ -74,6 +80,7 @@ class RealTimeHost : public Host {
  private:
   class Driving;
 
+  Result<KeptMemory> keep(const std::string& name, std::uint64_t size_bytes, KeptFile::Space space);
   // Makes a block of the mapped file. The block keeps the file.
   virtual Result<std::shared_ptr<MemoryBlock>> map_kept(const std::shared_ptr<KeptFile>& file) = 0;
 

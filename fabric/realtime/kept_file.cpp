@@ -14,6 +14,8 @@
 #include <cstring>
 #include <limits>
 
+#include "fabric/realtime/available_memory.h"
+
 namespace falafel::fabric {
 namespace {
 
@@ -193,6 +195,10 @@ Result<void> KeptFile::make() {
     return refuse_for_space(path_, total_bytes, errno);
   }
   if (!can_be_mapped(lock_.get())) return refuse_for_space(path_, total_bytes, errno);
+  if (space_ == Space::reserved) {
+    is_new_ = true;
+    return {};
+  }
   const std::uint64_t space_bytes = total_bytes - block_offset;
   int error = take_space(lock_.get(), block_offset, space_bytes);
   if (error == EOPNOTSUPP) {
@@ -229,17 +235,27 @@ Result<void> KeptFile::complete() {
 // A copy of the file may have holes, for which there may be no space later.
 Result<void> KeptFile::accept() {
   if (!can_be_mapped(lock_.get())) return refuse_for_space(path_, size_bytes(), errno);
+  if (space_ == Space::reserved) return {};
   const int error = take_space(lock_.get(), block_offset, size_bytes() - block_offset);
   if (error != 0 && error != EOPNOTSUPP) return refuse_for_space(path_, size_bytes(), error);
   return {};
 }
 
-Result<KeptFile> KeptFile::open(const std::string& path, std::uint64_t size_bytes) {
+Result<void> KeptFile::commit(std::uint64_t offset, std::uint64_t length_bytes) const {
+  const bool leaves_some =
+      !is_in_memory() || length_bytes + memory_left_to_others_bytes <= available_memory_bytes();
+  const int error =
+      leaves_some ? take_space(file_.get(), block_offset + offset, length_bytes) : ENOMEM;
+  if (error != 0) return refuse_for_space(path_, length_bytes, error);
+  return {};
+}
+
+Result<KeptFile> KeptFile::open(const std::string& path, std::uint64_t size_bytes, Space space) {
   if (size_bytes > most_block_bytes) {
     return refuse(ErrorCode::out_of_memory, path,
                   fmt::format("cannot have {} bytes; no file is that large", size_bytes));
   }
-  KeptFile kept(path, size_bytes);
+  KeptFile kept(path, size_bytes, space);
   bool made = false;
   if (auto locked = kept.lock(made); !locked) return tl::unexpected(locked.error());
   std::uint64_t block_bytes = 0;
@@ -274,6 +290,7 @@ Result<std::optional<KeptFileContent>> examine_kept_file(const std::string& path
     return refuse_to_open(path, errno);
   }
   KeptFileContent content;
+  struct stat status {};
   const auto condition = check_header(path, file.get(), content.block_bytes);
   if (!condition) return tl::unexpected(condition.error());
   if (*condition == Condition::counts_as_new) return std::nullopt;
@@ -281,6 +298,10 @@ Result<std::optional<KeptFileContent>> examine_kept_file(const std::string& path
       static_cast<ssize_t>(first_bytes.size())) {
     return refuse(ErrorCode::invalid_argument, path, "is too short for what it has to hold");
   }
+  constexpr std::uint64_t unit_of_blocks_bytes = 512;
+  content.has_holes =
+      ::fstat(file.get(), &status) == 0 &&
+      static_cast<std::uint64_t>(status.st_blocks) * unit_of_blocks_bytes < content.block_bytes;
   return content;
 }
 

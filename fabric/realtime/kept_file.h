@@ -33,8 +33,13 @@ class KeptFile {
   // a symbolic link, and the file must belong to this user alone. A file that is empty, or whose
   // making was interrupted, counts as new. Any other file that is refused is unchanged. Errors:
   // invalid_argument (not a file of this kind, or of another size), address_in_use (another process
-  // keeps it), access_denied, out_of_memory (no space), unsupported (by the file system).
-  static Result<KeptFile> open(const std::string& path, std::uint64_t size_bytes);
+  // keeps it), access_denied, out_of_memory (no space), unsupported (by the file system). With
+  // Space::reserved, the file has holes, and nobody may use them before commit().
+  enum class Space : std::uint8_t { whole, reserved };
+  static Result<KeptFile> open(const std::string& path, std::uint64_t size_bytes,
+                               Space space = Space::whole);
+  // Makes sure that there is space for these bytes of the block. Errors: out_of_memory.
+  Result<void> commit(std::uint64_t offset, std::uint64_t length_bytes) const;
   // Maps the block. Errors: out_of_memory.
   Result<std::byte*> map_block() const;
   // Returns true if the file is in the memory of the system only (tmpfs).
@@ -50,8 +55,8 @@ class KeptFile {
   const FileDescriptor& file() const { return file_; }
 
  private:
-  KeptFile(std::string path, std::uint64_t block_bytes)
-      : path_(std::move(path)), block_bytes_(block_bytes) {}
+  KeptFile(std::string path, std::uint64_t block_bytes, Space space)
+      : path_(std::move(path)), block_bytes_(block_bytes), space_(space) {}
 
   Result<void> lock(bool& made);
   Result<void> make();
@@ -59,6 +64,7 @@ class KeptFile {
 
   std::string path_;
   std::uint64_t block_bytes_;
+  Space space_;
   bool is_new_ = false;
   FileDescriptor lock_;
   FileDescriptor file_;
@@ -67,6 +73,7 @@ class KeptFile {
 // The content of a file, for those who choose a size by it.
 struct KeptFileContent {
   std::uint64_t block_bytes = 0;
+  bool has_holes = false;  // KeptFile::Space::reserved
 };
 // Copies the first bytes of the block. Returns nothing if there is no file yet, or one that counts
 // as new. Errors: as KeptFile::open, but address_in_use.

@@ -9,11 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <limits>
 #include <new>
-#include <string>
 #include <utility>
+
+#include "fabric/realtime/available_memory.h"
 
 namespace falafel::shm {
 
@@ -27,16 +26,6 @@ constexpr std::uint64_t huge_page_bytes = std::uint64_t{2} << 20U;
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
-}
-
-// The memory that the system can provide without swapping; unlimited if the system does not tell.
-std::uint64_t available_memory_bytes() {
-  std::ifstream file("/proc/meminfo");
-  std::string name;
-  for (std::uint64_t kibibytes = 0; file >> name >> kibibytes; file.ignore(64, '\n')) {
-    if (name == "MemAvailable:") return kibibytes * 1024;
-  }
-  return std::numeric_limits<std::uint64_t>::max();
 }
 
 }  // namespace
@@ -148,7 +137,7 @@ std::uint64_t Arena::whole_pages(std::uint64_t size_bytes) const {
 // Touching a page that the system cannot provide would kill the process, so populate() requests it
 // first.
 bool Arena::populate(std::uint64_t offset, std::uint64_t size_bytes) const {
-  if (page_bytes_ != huge_page_bytes && size_bytes > available_memory_bytes()) return false;
+  if (page_bytes_ != huge_page_bytes && size_bytes > fabric::available_memory_bytes()) return false;
   int result = 0;
   do {
     result =
@@ -157,7 +146,30 @@ bool Arena::populate(std::uint64_t offset, std::uint64_t size_bytes) const {
   return result == 0;
 }
 
-Result<std::uint64_t> Arena::allocate(std::uint64_t size_bytes) {
+// The last memory of the system is for those who cannot be refused any.
+Result<void> Arena::commit(std::uint64_t offset, std::uint64_t size_bytes) const {
+  const bool leaves_some =
+      page_bytes_ == huge_page_bytes ||
+      size_bytes + fabric::memory_left_to_others_bytes <= fabric::available_memory_bytes();
+  if (leaves_some && populate(offset, size_bytes)) return {};
+  return make_error(ErrorCode::out_of_memory,
+                    fmt::format("the system has no {} bytes of memory left", size_bytes));
+}
+
+void Arena::give_back_pages(std::uint64_t offset, std::uint64_t size_bytes) const {
+  const std::uint64_t begin = round_up(offset, page_bytes_);
+  const std::uint64_t end = (offset + size_bytes) / page_bytes_ * page_bytes_;
+  if (begin < end) punch_hole(begin, end - begin);
+}
+
+void Arena::punch_hole(std::uint64_t offset, std::uint64_t length_bytes) const {
+  const int result = ::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                 static_cast<off_t>(offset), static_cast<off_t>(length_bytes));
+  FALAFEL_ASSERT(result == 0, "the system does not take back the memory at {}: {}", offset,
+                 std::strerror(errno));
+}
+
+Result<std::uint64_t> Arena::allocate(std::uint64_t size_bytes, Pages pages) {
   const auto refuse = [&](std::string_view why) {
     return make_error(ErrorCode::out_of_memory,
                       fmt::format("{} bytes of shared memory: {}", size_bytes, why));
@@ -167,7 +179,9 @@ Result<std::uint64_t> Arena::allocate(std::uint64_t size_bytes) {
   const std::lock_guard lock(mutex_);
   const auto range = find_free(wanted);
   if (range == free_.end()) return refuse("over the memory limit of the process");
-  if (!populate(range->first, wanted)) return refuse("the system has too little memory left");
+  if (pages == Pages::populated && !populate(range->first, wanted)) {
+    return refuse("the system has too little memory left");
+  }
   return take_from(range, wanted);
 }
 
@@ -220,10 +234,7 @@ void Arena::release(std::uint64_t offset, std::uint64_t size_bytes) noexcept {
       offset % page_bytes_ == 0 && offset >= fixed_part_bytes && mapping_->contains(offset, length),
       "released {} bytes at {} of {} bytes of shared memory", length, offset,
       mapping_->size_bytes());
-  const int result = ::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                                 static_cast<off_t>(offset), static_cast<off_t>(length));
-  FALAFEL_ASSERT(result == 0, "the system does not take back the memory at {}: {}", offset,
-                 std::strerror(errno));
+  punch_hole(offset, length);
   const std::lock_guard lock(mutex_);
   try {
     add_free(offset, length);

@@ -77,8 +77,9 @@ class Arena {
   static fabric::Result<std::unique_ptr<Arena>> create(std::uint64_t limit_bytes, bool huge_pages,
                                                        const ArenaId& id);
 
-  // Returns the offset of whole pages, which are zero and populated. Errors: out_of_memory.
-  fabric::Result<std::uint64_t> allocate(std::uint64_t size_bytes);
+  enum class Pages : std::uint8_t { populated, none };
+  // Returns the offset of whole pages, which are zero. Errors: out_of_memory.
+  fabric::Result<std::uint64_t> allocate(std::uint64_t size_bytes, Pages pages = Pages::populated);
   void release(std::uint64_t offset, std::uint64_t size_bytes) noexcept;
   // Lays a file over a range that nothing else ever uses, before or after. Errors: out_of_memory,
   // unsupported (there is an overlay already).
@@ -86,6 +87,10 @@ class Arena {
   void remove(const Overlay& overlay) noexcept;
   // Populates the pages of these bytes. Returns false if the system has too little memory left.
   bool populate(std::uint64_t offset, std::uint64_t size_bytes) const;
+  // The same for a part of what is allocated. Errors: out_of_memory.
+  fabric::Result<void> commit(std::uint64_t offset, std::uint64_t size_bytes) const;
+  // Returns the whole pages of these bytes to the system. They stay allocated.
+  void give_back_pages(std::uint64_t offset, std::uint64_t size_bytes) const;
 
   const std::shared_ptr<MappedArena>& mapping() const { return mapping_; }
   const FileDescriptor& file() const { return file_; }
@@ -93,6 +98,7 @@ class Arena {
  private:
   Arena(FileDescriptor file, std::shared_ptr<MappedArena> mapping, std::uint64_t page_bytes);
   std::uint64_t whole_pages(std::uint64_t size_bytes) const;
+  void punch_hole(std::uint64_t offset, std::uint64_t length_bytes) const;
   using Ranges = std::map<std::uint64_t, std::uint64_t>;  // offset to size
   Ranges::iterator find_free(std::uint64_t size_bytes);
   std::uint64_t take_from(Ranges::iterator free, std::uint64_t size_bytes);

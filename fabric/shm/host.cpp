@@ -49,11 +49,12 @@ fabric::Device& Host::device(std::size_t index) {
   return *devices_[index];
 }
 
-Result<std::shared_ptr<fabric::MemoryBlock>> Host::allocate_memory(std::uint64_t size_bytes) {
+Result<std::shared_ptr<fabric::MemoryBlock>> Host::make_block(std::uint64_t size_bytes,
+                                                              Arena::Pages pages) {
   if (size_bytes == 0) {
     return make_error(ErrorCode::invalid_argument, "size_bytes: 0; ask for at least one byte");
   }
-  const auto offset = process_->allocate_memory(size_bytes);
+  const auto offset = process_->allocate_memory(size_bytes, pages);
   if (!offset) return tl::unexpected(offset.error());
   try {
     return std::make_shared<MemoryBlock>(process_, scheduler(), *offset, size_bytes);

@@ -26,7 +26,13 @@ class Host final : public fabric::RealTimeHost, private fabric::Network {
   std::size_t device_count() const override { return devices_.size(); }
   fabric::Device& device(std::size_t index) override;
   fabric::Result<std::shared_ptr<fabric::MemoryBlock>> allocate_memory(
-      std::uint64_t size_bytes) override;
+      std::uint64_t size_bytes) override {
+    return make_block(size_bytes, Arena::Pages::populated);
+  }
+  fabric::Result<std::shared_ptr<fabric::MemoryBlock>> reserve_memory(
+      std::uint64_t size_bytes) override {
+    return make_block(size_bytes, Arena::Pages::none);
+  }
 
   void progress() override;
 
@@ -49,6 +55,8 @@ class Host final : public fabric::RealTimeHost, private fabric::Network {
   std::uint64_t next_deadline_ns() const override;
   void idle_until(std::uint64_t deadline_ns) override;
   bool has_news() const;
+  fabric::Result<std::shared_ptr<fabric::MemoryBlock>> make_block(std::uint64_t size_bytes,
+                                                                  Arena::Pages pages);
   fabric::Result<std::shared_ptr<fabric::MemoryBlock>> map_kept(
       const std::shared_ptr<fabric::KeptFile>& file) override;
 

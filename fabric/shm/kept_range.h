@@ -27,6 +27,10 @@ class KeptRange {
   fabric::KeptGates& gates() { return gates_; }
   // The offset of the block in the shared memory.
   std::uint64_t block() const { return overlay_.begin + fabric::KeptFile::block_offset; }
+  // Commits bytes of the block. Errors: out_of_memory.
+  fabric::Result<void> commit(std::uint64_t offset, std::uint64_t length_bytes) const {
+    return file_->commit(offset, length_bytes);
+  }
   // Nobody can wait for the peers that may still use it, so it stays mapped.
   void abandon() { is_abandoned_ = true; }
 

@@ -144,6 +144,20 @@ std::uint64_t MemoryBlock::wait_until_changed(std::uint64_t offset, std::uint64_
                                        deadline_ns);
 }
 
+Result<void> MemoryBlock::commit(std::uint64_t offset, std::uint64_t length_bytes) {
+  range(offset, length_bytes);
+  if (kept_ != nullptr) return kept_->commit(offset, length_bytes);
+  return process_->arena().commit(arena_offset_ + offset, length_bytes);
+}
+
+// A peer may READ released memory, and its processor then takes a page again. A file system can be
+// full, which would kill the peer, so kept memory stays where it is.
+void MemoryBlock::release(std::uint64_t offset, std::uint64_t length_bytes) {
+  range(offset, length_bytes);
+  if (kept_ != nullptr) return;
+  process_->arena().give_back_pages(arena_offset_ + offset, length_bytes);
+}
+
 Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomain::register_memory(
     std::shared_ptr<fabric::MemoryBlock> block, std::uint64_t offset, std::uint64_t length_bytes,
     fabric::Access access) {

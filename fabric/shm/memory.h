@@ -28,6 +28,8 @@ class MemoryBlock final : public fabric::MemoryBlock {
   void write(std::uint64_t offset, std::span<const std::byte> source) override;
   std::uint64_t wait_until_changed(std::uint64_t offset, std::uint64_t seen,
                                    std::uint64_t deadline_ns) override;
+  fabric::Result<void> commit(std::uint64_t offset, std::uint64_t length_bytes) override;
+  void release(std::uint64_t offset, std::uint64_t length_bytes) override;
 
   const ProcessState& process() const { return *process_; }
   std::uint64_t arena_offset() const { return arena_offset_; }

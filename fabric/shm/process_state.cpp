@@ -155,12 +155,12 @@ void ProcessState::release_memory(std::uint64_t offset, std::uint64_t size_bytes
   }
 }
 
-Result<std::uint64_t> ProcessState::allocate_memory(std::uint64_t size_bytes) {
+Result<std::uint64_t> ProcessState::allocate_memory(std::uint64_t size_bytes, Arena::Pages pages) {
   {
     const std::lock_guard lock(mutex_);
     release_what_is_drained();
   }
-  return arena_->allocate(size_bytes);
+  return arena_->allocate(size_bytes, pages);
 }
 
 }  // namespace falafel::shm

@@ -67,7 +67,7 @@ class ProcessState {
                       std::vector<std::weak_ptr<const DomainNumber>> domains,
                       std::shared_ptr<KeptRange> kept) noexcept;
   // Errors: out_of_memory.
-  fabric::Result<std::uint64_t> allocate_memory(std::uint64_t size_bytes);
+  fabric::Result<std::uint64_t> allocate_memory(std::uint64_t size_bytes, Arena::Pages pages);
   // Maps the file. The connections that this process accepts from now on reach it. Errors:
   // out_of_memory, unsupported (this process keeps memory already).
   fabric::Result<std::shared_ptr<KeptRange>> keep(const std::shared_ptr<fabric::KeptFile>& file);

@@ -4,6 +4,7 @@
 #include "fabric/sim/device_writes.h"
 #include "fabric/sim/local_buffer.h"
 #include "fabric/sim/responder.h"
+#include "fabric/sim/uncommitted_use.h"
 #include "fabric/sim/words.h"
 
 namespace falafel::sim {
@@ -71,6 +72,10 @@ void Atomics::finish(Request& request) {
                       .posted = &request.work,
                       .block = request.target_block,
                       .place = request.place});
+  if (world.has_reserved_memory) {
+    note_device_change(*request.target_block, request.work.remote.offset, fabric::word_bytes,
+                       "an atomic");
+  }
   put_word(world, request.target, word);
   if (request.state == RequestState::in_gap) {
     connection_.responder().held_words().release(request.target);

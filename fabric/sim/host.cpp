@@ -119,6 +119,19 @@ Result<fabric::KeptMemory> Host::keep_memory(const std::string& name, std::uint6
   return hand_out(kept, false);
 }
 
+Result<std::shared_ptr<fabric::MemoryBlock>> Host::reserve_memory(std::uint64_t size_bytes) {
+  auto block = allocate_memory(size_bytes);
+  if (block) static_cast<MemoryBlock&>(**block).reserve();
+  return block;
+}
+
+Result<fabric::KeptMemory> Host::keep_reserved_memory(const std::string& name,
+                                                      std::uint64_t size_bytes) {
+  auto kept = keep_memory(name, size_bytes);
+  if (kept && kept->is_new) static_cast<MemoryBlock&>(*kept->block).reserve();
+  return kept;
+}
+
 // The program's pointer is another one than the simulator's, which registrations keep for ever.
 fabric::KeptMemory Host::hand_out(KeptBlock& kept, bool is_new) const {
   const auto owner = std::make_shared<std::shared_ptr<MemoryBlock>>(kept.block);

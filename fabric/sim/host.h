@@ -39,6 +39,10 @@ class Host final : public fabric::Host {
       std::uint64_t size_bytes) override;
   fabric::Result<fabric::KeptMemory> keep_memory(const std::string& name,
                                                  std::uint64_t size_bytes) override;
+  fabric::Result<std::shared_ptr<fabric::MemoryBlock>> reserve_memory(
+      std::uint64_t size_bytes) override;
+  fabric::Result<fabric::KeptMemory> keep_reserved_memory(const std::string& name,
+                                                          std::uint64_t size_bytes) override;
   fabric::FiberId spawn(const fabric::FiberOptions& options, std::function<void()> body) override;
   void cancel(fabric::FiberId fiber) override;
   bool is_cancelled() const override { return world_.current_fiber().cancelled(); }

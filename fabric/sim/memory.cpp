@@ -10,6 +10,7 @@
 #include "fabric/sim/host.h"
 #include "fabric/sim/own_object.h"
 #include "fabric/sim/store_buffer.h"
+#include "fabric/sim/uncommitted_use.h"
 #include "fabric/sim/words.h"
 #include "fabric/sim/world.h"
 
@@ -170,6 +171,7 @@ std::uint64_t MemoryBlock::load(std::uint64_t offset, Answers late_words) {
   std::byte* address = word(offset);
   count_call(world_, Call::Kind::word, number_, offset);
   maybe_preempt();
+  note_use(offset, word_bytes, "a load");
   touch_as_processor(offset, word_bytes, Access::reads);
   std::uint64_t value = load_word(address);
   look(address, std::as_writable_bytes(std::span(&value, 1)), late_words);
@@ -193,6 +195,7 @@ void MemoryBlock::store(std::uint64_t offset, std::uint64_t value) {
 }
 
 void MemoryBlock::change_word(fabric::FiberId fiber, std::uint64_t offset, std::uint64_t value) {
+  note_use(offset, word_bytes, "a store");
   touch_as_processor(offset, word_bytes, Access::writes);
   world_.trace.record({.kind = EventKind::processor_access,
                        .offset = offset,
@@ -204,6 +207,7 @@ void MemoryBlock::change_word(fabric::FiberId fiber, std::uint64_t offset, std::
 
 void MemoryBlock::change_bytes(fabric::FiberId fiber, std::uint64_t offset,
                                std::span<const std::byte> source) {
+  note_use(offset, source.size(), "a store");
   touch_as_processor(offset, source.size(), Access::writes);
   world_.trace.record({.kind = EventKind::processor_access,
                        .offset = offset,
@@ -227,6 +231,7 @@ std::uint64_t MemoryBlock::compare_and_swap(std::uint64_t offset, std::uint64_t 
   count_call(world_, Call::Kind::word, number_, offset);
   maybe_preempt();
   host_.drain_stores();
+  note_use(offset, word_bytes, "a compare-and-swap");
   show_newest(offset, word_bytes);
   const std::uint64_t found = load_word(address);
   touch_as_processor(offset, word_bytes, found == expected ? Access::writes : Access::reads);
@@ -274,6 +279,7 @@ void MemoryBlock::move_torn(std::uint64_t offset, std::uint64_t length_bytes, Mo
 
 void MemoryBlock::read(std::uint64_t offset, std::span<std::byte> destination) {
   move_torn(offset, destination.size(), [&](std::uint64_t position, std::uint64_t length) {
+    note_use(offset + position, length, "a read");
     touch_as_processor(offset + position, length, Access::reads);
     const std::span<std::byte> seen = destination.subspan(position, length);
     std::memcpy(seen.data(), data_ + offset + position, length);
@@ -295,6 +301,56 @@ void MemoryBlock::write(std::uint64_t offset, std::span<const std::byte> source)
       change_bytes(running_fiber(), offset + position, piece);
     }
   });
+}
+
+void MemoryBlock::reserve() {
+  uncommitted_.add(0, size_bytes_);
+  world_.has_reserved_memory = true;
+}
+
+void note_device_change(const fabric::MemoryBlock& block, std::uint64_t offset,
+                        std::uint64_t length_bytes, std::string_view request) {
+  static_cast<const MemoryBlock&>(block).note_use(offset, length_bytes, request);
+}
+
+// A peer may READ released memory in any state that it can have then.
+Result<void> MemoryBlock::commit(std::uint64_t offset, std::uint64_t length_bytes) {
+  check_range(offset, length_bytes);
+  const std::uint64_t end = offset + length_bytes;
+  if (!uncommitted_.intersects(offset, end)) return {};
+  world_.touch(Touchable::world, 0, Access::writes);
+  if (world_.strikes(FaultKind::registration_failure, ChoiceKind::registration)) {
+    world_.count(FaultKind::registration_failure);
+    return make_error(
+        ErrorCode::out_of_memory,
+        fmt::format("{} has no {} bytes left; use less, or try again", host_.name(), length_bytes));
+  }
+  uncommitted_.remove(offset, end);
+  return {};
+}
+
+void MemoryBlock::release(std::uint64_t offset, std::uint64_t length_bytes) {
+  check_range(offset, length_bytes);
+  if (StoreBuffer* const buffer = store_buffer()) buffer->drain_stores_to(*this);
+  world_.touch(Touchable::world, 0, Access::writes);
+  world_.touch_memory(number_, offset, length_bytes, Access::writes);
+  show_newest(offset, length_bytes);
+  enum Content : std::uint8_t { unchanged, zero, garbage, content_count };
+  const std::uint64_t content = world_.choose(ChoiceKind::program, content_count);
+  constexpr int garbage_byte = 0xa5;
+  if (content == zero) std::memset(data_ + offset, 0, length_bytes);
+  if (content == garbage) std::memset(data_ + offset, garbage_byte, length_bytes);
+  uncommitted_.add(offset, offset + length_bytes);
+  world_.has_reserved_memory = true;
+}
+
+void MemoryBlock::report_uncommitted(std::uint64_t offset, std::uint64_t length_bytes,
+                                     std::string_view user) const {
+  const bool is_committed = !uncommitted_.intersects(offset, offset + length_bytes);
+  if (is_committed || !world_.uncommitted_use.empty() || world_lifetime_.expired()) return;
+  world_.uncommitted_use = fmt::format(
+      "{} of bytes {}..+{} of a block of {} used memory that is not committed, at step {}", user,
+      offset, length_bytes, host_.name(), world_.trace.step());
 }
 
 void MemoryBlock::expect_store(std::uint64_t offset) {

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "fabric/fabric.h"
+#include "fabric/sim/range_set.h"
 #include "fabric/sim/region_table.h"
 #include "fabric/sim/touches.h"
 
@@ -38,6 +40,15 @@ class MemoryBlock final : public fabric::MemoryBlock,
   void write(std::uint64_t offset, std::span<const std::byte> source) override;
   std::uint64_t wait_until_changed(std::uint64_t offset, std::uint64_t seen,
                                    std::uint64_t deadline_ns) override;
+  fabric::Result<void> commit(std::uint64_t offset, std::uint64_t length_bytes) override;
+  void release(std::uint64_t offset, std::uint64_t length_bytes) override;
+
+  // Before the block is used: nothing of it is committed.
+  void reserve();
+  // The processor uses a range, or a device changes it. Reports memory that is not committed.
+  void note_use(std::uint64_t offset, std::uint64_t length_bytes, std::string_view user) const {
+    if (!uncommitted_.empty()) report_uncommitted(offset, length_bytes, user);
+  }
 
   std::byte* data() const { return data_; }
   std::uint64_t size_bytes() const { return size_bytes_; }
@@ -59,6 +70,8 @@ class MemoryBlock final : public fabric::MemoryBlock,
   void check_range(std::uint64_t offset, std::uint64_t length_bytes) const;
   void maybe_preempt();
   void prepare_direct_access();
+  void report_uncommitted(std::uint64_t offset, std::uint64_t length_bytes,
+                          std::string_view user) const;
   StoreBuffer* store_buffer() const;
   fabric::FiberId running_fiber() const;
   void change(std::uint64_t offset, std::span<const std::byte> source);
@@ -83,6 +96,7 @@ class MemoryBlock final : public fabric::MemoryBlock,
   std::unique_ptr<std::byte, Free> own_memory_;  // null if the program owns it
   std::byte* data_;
   std::uint64_t size_bytes_;
+  RangeSet uncommitted_;
 };
 
 class ProtectionDomain final : public fabric::ProtectionDomain {

@@ -53,6 +53,8 @@ struct RunResult {
   std::array<std::uint64_t, simulator_probe_count> simulator_probes{};
   std::array<std::uint64_t, fabric::max_probes> probes{};
   std::string explanation;  // unless completed: the state of hosts, fibers, queue pairs
+  // The first use of memory that was not committed (fabric::MemoryBlock::commit); empty: none.
+  std::string uncommitted_use;
 };
 
 }  // namespace falafel::sim

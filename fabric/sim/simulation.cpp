@@ -236,6 +236,7 @@ RunResult Simulation::run() {
   result.faults = world.faults;
   result.simulator_probes = world.simulator_probes;
   result.probes = world.probes;
+  result.uncommitted_use = world.uncommitted_use;
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include "fabric/sim/device_writes.h"
 #include "fabric/sim/local_buffer.h"
 #include "fabric/sim/responder.h"
+#include "fabric/sim/uncommitted_use.h"
 
 namespace falafel::sim {
 
@@ -206,7 +207,12 @@ class Step {
                          .posted = &request_.work,
                          .block = request_.target_block,
                          .place = request_.place});
-    if (!is_read) write_words(remote, source, words.length_bytes);
+    if (!is_read) {
+      if (world_.has_reserved_memory) {
+        note_device_change(*request_.target_block, offset, words.length_bytes, "a WRITE");
+      }
+      write_words(remote, source, words.length_bytes);
+    }
   }
 
   const std::byte* source_of_words(const Placement::Range& words) {

@@ -224,6 +224,8 @@ struct World {
   std::uint64_t spent_ps = 0;       // by the running fiber in its present step, in a timed run
   const Fiber* spinning = nullptr;  // the fiber that ended the run, because it never waits
   std::uint64_t unfinished_foreground_fibers = 0;
+  bool has_reserved_memory = false;  // there may be memory that is not committed
+  std::string uncommitted_use;       // RunResult::uncommitted_use
 
   std::uint64_t last_step = options.step_limit;  // stop() makes it earlier
   bool has_event_for_faults = false;             // which a fault follows

@@ -31,6 +31,10 @@ class Host final : public fabric::RealTimeHost {
       std::uint64_t size_bytes) override {
     return allocate_block(scheduler(), size_bytes);
   }
+  fabric::Result<std::shared_ptr<fabric::MemoryBlock>> reserve_memory(
+      std::uint64_t size_bytes) override {
+    return allocate_block(scheduler(), size_bytes);
+  }
 
  private:
   fabric::Result<std::shared_ptr<fabric::MemoryBlock>> map_kept(

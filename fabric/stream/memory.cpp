@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "fabric/posting_rules.h"
@@ -43,6 +46,22 @@ class MemoryBlock final : public fabric::MemoryBlock {
   std::uint64_t wait_until_changed(std::uint64_t offset, std::uint64_t seen,
                                    std::uint64_t deadline_ns) override {
     return scheduler_.wait_until_changed(word(offset), seen, deadline_ns);
+  }
+  // The system gives private memory when it is used.
+  Result<void> commit(std::uint64_t offset, std::uint64_t length_bytes) override {
+    range(offset, length_bytes);
+    if (file_ != nullptr) return file_->commit(offset, length_bytes);
+    return {};
+  }
+  void release(std::uint64_t offset, std::uint64_t length_bytes) override {
+    const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+    range(offset, length_bytes);
+    const std::uint64_t begin = (offset + page_bytes - 1) / page_bytes * page_bytes;
+    const std::uint64_t end = (offset + length_bytes) / page_bytes * page_bytes;
+    if (file_ != nullptr || begin >= end) return;
+    const int result = ::madvise(mapping_.data() + begin, end - begin, MADV_DONTNEED);
+    FALAFEL_ASSERT(result == 0, "the system does not take back {} bytes: {}", end - begin,
+                   std::strerror(errno));
   }
 
   const fabric::FiberScheduler& scheduler() const { return scheduler_; }
@@ -127,8 +146,8 @@ Result<std::shared_ptr<fabric::MemoryBlock>> allocate_block(fabric::FiberSchedul
   if (size_bytes == 0) {
     return make_error(ErrorCode::invalid_argument, "size_bytes: 0; ask for at least one byte");
   }
-  void* const address =
-      ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const address = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE,
+                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address == MAP_FAILED) {
     return make_error(ErrorCode::out_of_memory,
                       fmt::format("the system does not provide {} bytes", size_bytes));

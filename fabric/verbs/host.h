@@ -28,6 +28,15 @@ class Host final : public fabric::RealTimeHost {
       std::uint64_t size_bytes) override {
     return allocate_block(scheduler(), size_bytes, memory_options_);
   }
+  // A registration pins all of its pages, so there is no memory to come later.
+  fabric::Result<std::shared_ptr<fabric::MemoryBlock>> reserve_memory(
+      std::uint64_t size_bytes) override {
+    return allocate_memory(size_bytes);
+  }
+  fabric::Result<fabric::KeptMemory> keep_reserved_memory(const std::string& name,
+                                                          std::uint64_t size_bytes) override {
+    return keep_memory(name, size_bytes);
+  }
 
  private:
   Host(const HostOptions& options, std::unique_ptr<Network> network);

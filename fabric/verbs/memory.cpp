@@ -52,6 +52,14 @@ class MemoryBlock final : public fabric::MemoryBlock {
                                    std::uint64_t deadline_ns) override {
     return scheduler_.wait_until_changed(word_at(offset), seen, deadline_ns);
   }
+  // All memory is committed as long as it is registered.
+  Result<void> commit(std::uint64_t offset, std::uint64_t length_bytes) override {
+    check_range(offset, length_bytes);
+    return {};
+  }
+  void release(std::uint64_t offset, std::uint64_t length_bytes) override {
+    check_range(offset, length_bytes);
+  }
 
  private:
   std::uint64_t& word_at(std::uint64_t offset) {

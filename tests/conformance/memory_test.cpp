@@ -95,6 +95,10 @@ class ForeignBlock final : public MemoryBlock {
   std::uint64_t wait_until_changed(std::uint64_t, std::uint64_t seen, std::uint64_t) override {
     return seen;
   }
+  Result<void> commit(std::uint64_t /*offset*/, std::uint64_t /*length_bytes*/) override {
+    return {};
+  }
+  void release(std::uint64_t /*offset*/, std::uint64_t /*length_bytes*/) override {}
 
  private:
   std::array<std::byte, 64> bytes_{};

@@ -57,6 +57,10 @@ class CountingBlock final : public fabric::MemoryBlock {
                                    std::uint64_t /*deadline_ns*/) override {
     return word(offset);
   }
+  fabric::Result<void> commit(std::uint64_t /*offset*/, std::uint64_t /*length_bytes*/) override {
+    return {};
+  }
+  void release(std::uint64_t /*offset*/, std::uint64_t /*length_bytes*/) override {}
 
  private:
   std::uint64_t& word(std::uint64_t offset) { return words_[offset / fabric::word_bytes]; }

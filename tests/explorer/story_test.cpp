@@ -38,6 +38,10 @@ class OneWord final : public fabric::MemoryBlock {
                                    std::uint64_t /*deadline_ns*/) override {
     return 0;
   }
+  fabric::Result<void> commit(std::uint64_t /*offset*/, std::uint64_t /*length_bytes*/) override {
+    return {};
+  }
+  void release(std::uint64_t /*offset*/, std::uint64_t /*length_bytes*/) override {}
 
  private:
   std::array<std::byte, 8> bytes_{};

@@ -53,6 +53,10 @@ class PlainMemory final : public fabric::MemoryBlock {
   std::uint64_t wait_until_changed(std::uint64_t offset, std::uint64_t, std::uint64_t) override {
     return load(offset);
   }
+  fabric::Result<void> commit(std::uint64_t /*offset*/, std::uint64_t /*length_bytes*/) override {
+    return {};
+  }
+  void release(std::uint64_t /*offset*/, std::uint64_t /*length_bytes*/) override {}
 
  private:
   std::vector<std::byte> bytes_;
