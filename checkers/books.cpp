@@ -39,7 +39,7 @@ Judgement check_room_of_semi_space(const MemoryView& view, std::uint64_t outstan
 Judgement check_room_of_blocks(const MemoryView& view, std::uint64_t outstanding_regions) {
   const auto free_blocks =
       std::ranges::count_if(view.mature_spaces, [](const MatureSpaceInspection& space) {
-        return !space.active && !space.waiting && space.used_bytes == 0;
+        return space.held && !space.active && !space.waiting && space.used_bytes == 0;
       });
   if (static_cast<std::uint64_t>(free_blocks) >= outstanding_regions) return books_hold();
   return books_violated("overcommitted",

@@ -56,6 +56,9 @@ inline constexpr Probe walk_went_on_behind_table{42, "walk_went_on_behind_table"
 inline constexpr Probe insertion_in_later_table{43, "insertion_in_later_table"};
 inline constexpr Probe change_in_walk_over_tables{44, "change_in_walk_over_tables"};
 inline constexpr Probe recovery_met_growth{45, "recovery_met_growth"};
+inline constexpr Probe memory_grew{46, "memory_grew"};
+inline constexpr Probe memory_released{47, "memory_released"};
+inline constexpr Probe memory_refused{48, "memory_refused"};
 
 inline constexpr std::array all{compare_and_swap_lost,
                                 restart_at_lock,
@@ -102,7 +105,10 @@ inline constexpr std::array all{compare_and_swap_lost,
                                 walk_went_on_behind_table,
                                 insertion_in_later_table,
                                 change_in_walk_over_tables,
-                                recovery_met_growth};
+                                recovery_met_growth,
+                                memory_grew,
+                                memory_released,
+                                memory_refused};
 static_assert(all.size() <= fabric::max_probes);
 
 }  // namespace falafel::engine::probes

@@ -24,6 +24,7 @@ struct RegionInspection {
 struct MatureSpaceInspection {
   bool active = false;
   bool waiting = false;  // collected; waiting until clients are quiescent
+  bool held = true;      // false: it has no memory of the system (ServerOptions::memory_grows)
   std::uint64_t used_bytes = 0;
   std::uint64_t unmeasured_bytes = 0;  // copied there since the last measurement began
 };

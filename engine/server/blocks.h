@@ -24,6 +24,16 @@
 // measurement finds garbage for a number of regions that grows with the memory, so that overwriting
 // is paced by copying and not by measurements. A request that lacks usable memory needs a
 // measurement too, unless the last one is recent and nobody has freed memory since.
+//
+// A memory that grows (ServerOptions::memory_grows) holds some of the blocks. Those that are not
+// held count as usable, but not as free. The cleaner holds more of them when grants lack free
+// blocks: at once while less than twice the live data is held, and otherwise only if no block gains
+// a quarter by a collection. So the store holds about as much as it does with a fixed memory that
+// is well filled, and measurements cost as much as a few readings of the data. If the system
+// refuses memory, requests that have waited for it find what is held to be all there is, and later
+// ones try again. After clients have freed memory, the cleaner measures in a hundredth of its time.
+// If more than twice the live data is held, it collects the blocks that gain at least a half, and
+// it releases free blocks beyond those for grants and an eighth of all.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +41,7 @@
 #include <vector>
 
 #include "engine/layout/geometry.h"
+#include "engine/server/held_memory.h"
 #include "engine/server/live_space.h"
 #include "engine/server/mature_space.h"
 #include "engine/server/memory_book.h"
@@ -42,7 +53,7 @@ namespace falafel::engine {
 
 class Blocks final : public MatureSpace {
  public:
-  Blocks(fabric::Host& host, const ServerOptions& options, MemoryBook& book,
+  Blocks(fabric::Host& host, const ServerOptions& options, MemoryBook& book, HeldMemory& held,
          ServerStatistics& statistics, MatureSpaceControl control);
 
   Outlook room_for(const RoomRequest& request) const override;
@@ -58,6 +69,8 @@ class Blocks final : public MatureSpace {
   void run() override;
 
  private:
+  static constexpr std::uint64_t slack_share = 8;
+
   struct Measurement {
     std::vector<LiveSpace> blocks;
     MeasurementTime time;
@@ -71,8 +84,10 @@ class Blocks final : public MatureSpace {
   // How many more blocks are free or wait for clients than a grant needs; negative: how many fewer.
   std::int64_t spare_blocks() const;
   std::uint64_t usable_bytes() const;
-  bool leaves_reserve() const { return leaves_reserve(usable_bytes()); }
-  bool leaves_reserve(std::uint64_t usable_bytes) const;
+  bool leaves_reserve(const RoomRequest& request) const {
+    return leaves_reserve(request, usable_bytes());
+  }
+  bool leaves_reserve(const RoomRequest& request, std::uint64_t usable_bytes) const;
   bool was_measured_after(const RoomRequest& request) const;
   // The same, or the last measurement is recent, and clients have reported nothing since.
   bool is_measured_for(const RoomRequest& request) const;
@@ -83,14 +98,29 @@ class Blocks final : public MatureSpace {
   // Blocks may become free without a measurement.
   bool may_free_blocks() const;
 
+  // Growth
+  bool may_grow() const { return book_.mature().not_held_count() > 0 && !refused_ns_; }
+  // The system has refused no memory since the request began to wait.
+  bool may_grow_for(const RoomRequest& request) const;
+  void grow();
+  void release_free_blocks();
+  std::uint64_t live_blocks() const;  // by the last measurement
+  // Compared with twice the live data.
+  bool is_small() const;
+  bool is_oversized() const;
+  std::uint64_t slack_blocks() const { return book_.mature().held_count() / slack_share; }
+
   // Cleaning
   void clean();
+  bool look_for_garbage();
   bool has_room_for_collection() const;
   bool lacks_blocks() const;
+  bool lacks_free_blocks() const;  // and may grow
   std::uint64_t kept_blocks() const;
   bool is_short() const { return spare_blocks() < 1; }
   std::uint64_t gain_share() const;
   bool is_measurement_useful() const;
+  bool may_hold_too_much() const;
   bool is_outdated() const;
   // Clients or cleanups have freed memory since the last measurement began.
   bool has_freed_memory() const;
@@ -104,15 +134,18 @@ class Blocks final : public MatureSpace {
   const ServerOptions& options_;
   const Geometry& geometry_;
   MemoryBook& book_;
+  HeldMemory& held_;
   ServerStatistics& statistics_;
   MatureSpaceControl control_;
-  const std::uint64_t reserve_blocks_;
+  const std::uint64_t least_held_;  // blocks
   WorkSignal work_;
   std::uint64_t look_again_ns_ = fabric::never_ns;
   std::optional<Measurement> measurement_;
   bool is_wanted_ = false;  // a request waits for a measurement
   bool has_freed_ = false;  // clients have freed memory since the last measurement began
   bool is_collecting_ = false;
+  bool is_measuring_ = false;
+  std::optional<std::uint64_t> refused_ns_;  // when the system refused memory
 };
 
 }  // namespace falafel::engine

@@ -2,19 +2,26 @@
 
 #include <array>
 
+#include "engine/server/held_memory.h"
+
 namespace falafel::engine {
 namespace {
 
 // Reads the parts of a container with read(offset, destination), which fetches bytes of the chunk.
 template <typename Read>
-std::optional<ContainerHeader> find_header(const Geometry& geometry, std::uint64_t offset,
+std::optional<ContainerHeader> find_header(const Chunk& chunk, std::uint64_t offset,
                                            const Read& read) {
-  if (!geometry.may_hold_container(offset)) return std::nullopt;
+  const Geometry& geometry = chunk.geometry;
+  const auto is_held = [&](std::uint64_t length_bytes) {
+    return chunk.held == nullptr || chunk.held->holds(offset, length_bytes);
+  };
+  if (!geometry.may_hold_container(offset) || !is_held(container_header_bytes)) return std::nullopt;
   std::array<std::byte, container_header_bytes> bytes{};
   read(offset, bytes);
   const auto header = read_container_header(bytes, Verification::on);
   if (!header || header->container_bytes() > geometry.region_bytes ||
-      header->container_bytes() > geometry.mature_end() - offset) {
+      header->container_bytes() > geometry.mature_end() - offset ||
+      !is_held(header->container_bytes())) {
     return std::nullopt;
   }
   return header;
@@ -30,10 +37,10 @@ std::optional<std::vector<std::byte>> find_key(std::uint64_t offset, const Conta
 }
 
 template <typename Read>
-std::optional<ContainerCopy> find_container(const Geometry& geometry, Entry entry, Chunk::Part part,
+std::optional<ContainerCopy> find_container(const Chunk& chunk, Entry entry, Chunk::Part part,
                                             const Read& read) {
-  const std::uint64_t offset = geometry.to_offset(entry.reference());
-  const auto header = find_header(geometry, offset, read);
+  const std::uint64_t offset = chunk.geometry.to_offset(entry.reference());
+  const auto header = find_header(chunk, offset, read);
   if (!header) return std::nullopt;
   auto key = find_key(offset, *header, read);
   if (!key) return std::nullopt;
@@ -59,7 +66,7 @@ Entry Chunk::load_entry(std::uint64_t slot) const {
 }
 
 std::optional<ContainerHeader> Chunk::read_header(std::uint64_t offset) const {
-  return find_header(geometry, offset, by_processor(*this));
+  return find_header(*this, offset, by_processor(*this));
 }
 
 std::optional<std::vector<std::byte>> Chunk::read_key(std::uint64_t offset,
@@ -68,12 +75,12 @@ std::optional<std::vector<std::byte>> Chunk::read_key(std::uint64_t offset,
 }
 
 std::optional<ContainerCopy> Chunk::read_container(Entry entry, Part part) const {
-  return find_container(geometry, entry, part, by_processor(*this));
+  return find_container(*this, entry, part, by_processor(*this));
 }
 
 std::optional<ContainerCopy> Chunk::read_container(Entry entry, Part part,
                                                    const ReadBytes& read) const {
-  return find_container(geometry, entry, part, read);
+  return find_container(*this, entry, part, read);
 }
 
 Entry Chunk::stand_in_for(Entry entry) const {

@@ -27,12 +27,16 @@ struct ContainerCopy {
 // Reads bytes of the chunk, starting at an offset, into the destination.
 using ReadBytes = std::function<void(std::uint64_t offset, std::span<std::byte> destination)>;
 
+class HeldMemory;
+
 struct Chunk {
   Geometry geometry;
   HashKey hash_key{};
   std::shared_ptr<fabric::MemoryBlock> block;
   // As the status line states them. Only the growth of the table changes them.
   Tables tables{};
+  // The processor reads no container that is not held. Null: everything is.
+  HeldMemory* held = nullptr;
 
   // The slots of the tables in use.
   std::uint64_t first_slot_in_use() const { return geometry.first_slot(tables.first); }

@@ -10,6 +10,7 @@
 
 #include "engine/layout/status_line.h"
 #include "engine/layout/superblock.h"
+#include "engine/server/held_memory.h"
 
 namespace falafel::engine {
 namespace {
@@ -100,16 +101,30 @@ fabric::Result<OpenedChunk> reopen_chunk(const ServerOptions& options,
                      .is_new = false};
 }
 
+fabric::Result<void> commit_fixed_part(const ServerOptions& options, fabric::MemoryBlock& block) {
+  if (!options.memory_grows) return {};
+  return block.commit(0, end_of_fixed_part(options.geometry));
+}
+
 }  // namespace
 
 fabric::Result<OpenedChunk> open_chunk(fabric::Host& host, const ServerOptions& options) {
+  const std::uint64_t size_bytes = options.geometry.chunk_bytes();
   if (!options.kept_memory) {
-    auto block = host.allocate_memory(options.geometry.chunk_bytes());
+    auto block =
+        options.memory_grows ? host.reserve_memory(size_bytes) : host.allocate_memory(size_bytes);
     if (!block) return tl::unexpected(block.error());
+    if (auto committed = commit_fixed_part(options, **block); !committed) {
+      return tl::unexpected(committed.error());
+    }
     return OpenedChunk{.chunk = create_chunk(host, options, std::move(*block))};
   }
-  auto kept = host.keep_memory(*options.kept_memory, options.geometry.chunk_bytes());
+  auto kept = options.memory_grows ? host.keep_reserved_memory(*options.kept_memory, size_bytes)
+                                   : host.keep_memory(*options.kept_memory, size_bytes);
   if (!kept) return fabric::make_error(kept.error().code, "kept_memory: " + kept.error().detail);
+  if (auto committed = commit_fixed_part(options, *kept->block); !committed) {
+    return tl::unexpected(committed.error());
+  }
   const bool was_created = !kept->is_new && kept->block->load(0) != 0;
   if (was_created) return reopen_chunk(options, std::move(kept->block));
   return OpenedChunk{.chunk = create_chunk(host, options, std::move(kept->block))};

@@ -8,17 +8,43 @@ namespace falafel::engine {
 namespace {
 
 bool is_free(const MatureSpaceInspection& space) {
-  return !space.active && !space.waiting && space.used_bytes == 0;
+  return space.held && !space.active && !space.waiting && space.used_bytes == 0;
 }
 
 }  // namespace
 
-MatureSpaces::MatureSpaces(const Geometry& geometry)
+MatureSpaces::MatureSpaces(const Geometry& geometry, bool are_held)
     : geometry_(geometry),
       spaces_(geometry.mature_space_count),
       most_live_(geometry.mature_space_count),
-      free_count_(geometry.mature_space_count - 1) {
+      free_count_(are_held ? geometry.mature_space_count - 1 : 0),
+      held_count_(are_held ? geometry.mature_space_count : 0) {
+  for (MatureSpaceInspection& space : spaces_) space.held = are_held;
   spaces_[active_].active = true;
+}
+
+std::uint32_t MatureSpaces::first_not_held() const {
+  const auto found = std::ranges::find(spaces_, false, &MatureSpaceInspection::held);
+  FALAFEL_ASSERT(found != spaces_.end(), "all of {} blocks are held", spaces_.size());
+  return static_cast<std::uint32_t>(found - spaces_.begin());
+}
+
+std::uint32_t MatureSpaces::last_free() const {
+  const auto found = std::find_if(spaces_.rbegin(), spaces_.rend(), is_free);
+  FALAFEL_ASSERT(found != spaces_.rend(), "none of {} blocks is free", spaces_.size());
+  return static_cast<std::uint32_t>(spaces_.rend() - found) - 1;
+}
+
+void MatureSpaces::set_held(std::uint32_t space, bool is_held) {
+  MatureSpaceInspection& changed = spaces_[space];
+  FALAFEL_ASSERT(changed.held != is_held && !changed.waiting && changed.used_bytes == 0,
+                 "block {} with {} bytes in use changes whether it is held", space,
+                 changed.used_bytes);
+  const bool was_free = is_free(changed);
+  changed.held = is_held;
+  held_count_ += is_held ? 1 : std::uint64_t{0} - 1;
+  if (is_free(changed)) note_free(space);
+  if (was_free) --free_count_;
 }
 
 bool MatureSpaces::is_in_use(std::uint64_t offset) const {

@@ -19,13 +19,19 @@ namespace falafel::engine {
 
 class MatureSpaces {
  public:
-  explicit MatureSpaces(const Geometry& geometry);
+  // `are_held`: all spaces have memory of the system from the start (held_memory.h).
+  explicit MatureSpaces(const Geometry& geometry, bool are_held = true);
 
   const std::vector<MatureSpaceInspection>& all() const { return spaces_; }
   const MatureSpaceInspection& operator[](std::uint32_t space) const { return spaces_[space]; }
   std::uint32_t active() const { return active_; }
-  // Spaces that are neither active nor waiting, and hold nothing.
+  // Spaces that are held, neither active nor waiting, and empty.
   std::uint64_t free_count() const { return free_count_; }
+  std::uint64_t held_count() const { return held_count_; }
+  std::uint64_t not_held_count() const { return spaces_.size() - held_count_; }
+  // Requires such a block.
+  std::uint32_t first_not_held() const;
+  std::uint32_t last_free() const;
   std::uint64_t waiting_count() const { return waiting_count_; }
   // The bytes of all copies so far.
   std::uint64_t allocated_bytes() const { return allocated_bytes_; }
@@ -45,6 +51,8 @@ class MatureSpaces {
   // Copies that follow belong to the collection of this space, until its end. Semi-spaces: requires
   // that it is the active one. Blocks: that it is another one.
   void begin_collection(std::uint32_t source);
+  // Requires an empty space that does not wait.
+  void set_held(std::uint32_t space, bool is_held);
   // The source is empty. `waits` delays its reuse.
   void end_collection(std::uint32_t source, bool waits);
   void set_reclaimed(std::uint32_t space);
@@ -67,6 +75,7 @@ class MatureSpaces {
   std::uint32_t target_ = 0;     // of copies: the active space, or the semi-space after it
   std::uint32_t next_free_ = 0;  // no free block has a lower number
   std::uint64_t free_count_;
+  std::uint64_t held_count_;
   std::uint64_t waiting_count_ = 0;
   std::uint64_t allocated_bytes_ = 0;
   std::uint64_t written_bytes_ = 0;

@@ -6,8 +6,8 @@
 
 namespace falafel::engine {
 
-MemoryBook::MemoryBook(const Geometry& geometry)
-    : geometry_(geometry), regions_(geometry.region_count), mature_(geometry) {}
+MemoryBook::MemoryBook(const Geometry& geometry, bool are_held)
+    : geometry_(geometry), regions_(geometry.region_count), mature_(geometry, are_held) {}
 
 std::uint64_t MemoryBook::count(RegionState state) const {
   return static_cast<std::uint64_t>(std::ranges::count(regions_, state, &RegionInspection::state));

@@ -13,7 +13,8 @@ namespace falafel::engine {
 
 class MemoryBook {
  public:
-  explicit MemoryBook(const Geometry& geometry);
+  // `are_held`: as of MatureSpaces.
+  explicit MemoryBook(const Geometry& geometry, bool are_held = true);
 
   // Regions.
   const RegionInspection& region(std::uint32_t index) const { return regions_[index]; }

@@ -9,22 +9,58 @@
 namespace falafel::engine {
 
 MemoryRecovery::MemoryRecovery(fabric::Host& host, const Chunk& chunk, const ServerOptions& options,
-                               MemoryBook& book, ServerStatistics& statistics)
+                               MemoryBook& book, HeldMemory& held, ServerStatistics& statistics)
     : host_(host),
       chunk_(chunk),
       book_(book),
+      held_(held),
       updater_(chunk),
       collector_(host, chunk, options, updater_, book, statistics),
       pace_(host),
       regions_(chunk.geometry.region_count),
       spaces_(chunk.geometry.mature_space_count) {}
 
-void MemoryRecovery::run() {
+bool MemoryRecovery::run() {
   find_data();
+  if (!hold_free_blocks()) return false;
   enter_spaces();
   if (!chunk_.geometry.has_blocks()) finish_collection();
   collect_regions();
   if (chunk_.geometry.has_blocks()) free_a_block();
+  return true;
+}
+
+bool MemoryRecovery::hold_data() {
+  if (!held_.grows()) return true;
+  for (std::uint64_t slot = chunk_.first_slot_in_use(); slot < chunk_.end_of_slots_in_use();
+       ++slot) {
+    pace_.step(1);
+    const Entry entry = chunk_.load_entry(slot);
+    if (!entry.is_empty() && !hold_part_of(entry)) return false;
+  }
+  return true;
+}
+
+bool MemoryRecovery::hold_part_of(Entry entry) {
+  const std::uint64_t offset = chunk_.geometry.to_offset(entry.reference());
+  if (const auto region = book_.region_at(offset)) return held_.hold_region(*region);
+  const auto space = chunk_.geometry.mature_space_at(offset);
+  return !space || held_.hold_block(*space);
+}
+
+// Each region with data may open a block, and the server begins with an active and a free one.
+bool MemoryRecovery::hold_free_blocks() {
+  if (!held_.grows()) return true;
+  std::uint64_t wanted = 2;
+  for (const Data& region : regions_) wanted += region.live > 0 ? 1 : 0;
+  std::uint64_t free = 0;
+  for (std::uint32_t space = 0; space < space_count(); ++space) {
+    if (book_.mature()[space].held && spaces_[space].live == 0) ++free;
+  }
+  for (; free < wanted && book_.mature().not_held_count() > 0; ++free) {
+    if (!held_.hold_another_block()) return false;
+  }
+  return true;
 }
 
 void MemoryRecovery::find_data() {
@@ -117,7 +153,7 @@ std::uint32_t MemoryRecovery::find_target(std::uint64_t bytes) const {
   std::optional<std::uint32_t> free;
   for (std::uint32_t space = 0; space < space_count(); ++space) {
     if (spaces_[space].live == 0) {
-      if (!free) free = space;
+      if (!free && book_.mature()[space].held) free = space;
     } else if (rest(space) >= bytes && (!smallest || rest(space) < rest(*smallest))) {
       smallest = space;
     }
@@ -129,7 +165,9 @@ std::uint32_t MemoryRecovery::find_target(std::uint64_t bytes) const {
 // The space with the largest rest of those that have data, or of all if none has.
 std::uint32_t MemoryRecovery::largest_rest() const {
   std::uint32_t largest = 0;
-  for (std::uint32_t space = 1; space < space_count(); ++space) {
+  while (largest + 1 < space_count() && !book_.mature()[largest].held) ++largest;
+  for (std::uint32_t space = largest + 1; space < space_count(); ++space) {
+    if (!book_.mature()[space].held) continue;
     const bool has_data = spaces_[space].live > 0;
     const bool largest_has_data = spaces_[largest].live > 0;
     if (has_data == largest_has_data ? rest(space) > rest(largest) : has_data) largest = space;

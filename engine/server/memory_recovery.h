@@ -21,6 +21,7 @@
 
 #include "engine/server/chunk.h"
 #include "engine/server/collector.h"
+#include "engine/server/held_memory.h"
 #include "engine/server/memory_book.h"
 #include "engine/server/pace.h"
 #include "engine/server/processor_updater.h"
@@ -32,10 +33,13 @@ namespace falafel::engine {
 class MemoryRecovery {
  public:
   MemoryRecovery(fabric::Host& host, const Chunk& chunk, const ServerOptions& options,
-                 MemoryBook& book, ServerStatistics& statistics);
+                 MemoryBook& book, HeldMemory& held, ServerStatistics& statistics);
 
-  // May wait, but only to let other fibers run.
-  void run();
+  // Both wait, but only to let other fibers run, and return false if the system has too little
+  // memory. Holds the regions and blocks to which entries point. Call it before anybody reads a
+  // container.
+  bool hold_data();
+  bool run();
 
  private:
   // The data of a region or a mature space, in bytes.
@@ -49,6 +53,8 @@ class MemoryRecovery {
     }
   };
 
+  bool hold_part_of(Entry entry);
+  bool hold_free_blocks();
   void find_data();
   void add(Entry entry);
   void enter_spaces();
@@ -69,6 +75,7 @@ class MemoryRecovery {
   fabric::Host& host_;
   const Chunk& chunk_;
   MemoryBook& book_;
+  HeldMemory& held_;
   ProcessorUpdater updater_;
   Collector collector_;
   Pace pace_;

@@ -7,11 +7,12 @@
 namespace falafel::engine {
 
 RegionGrants::RegionGrants(fabric::Host& host, const ServerOptions& options, MemoryBook& book,
-                           Membership& membership, ServerStatistics& statistics,
+                           HeldMemory& held, Membership& membership, ServerStatistics& statistics,
                            MatureSpace& mature)
     : host_(host),
       options_(options),
       book_(book),
+      held_(held),
       membership_(membership),
       statistics_(statistics),
       mature_(mature),
@@ -157,8 +158,9 @@ bool RegionGrants::ask_for_regions(RegionRequest& request) {
 
 void RegionGrants::grant(const RegionRequest& request) {
   const std::uint32_t region = *book_.find(RegionState::free);
-  // If the operating system refuses to register more memory with the device, this client gets no
-  // region.
+  // If the operating system has no more memory, or refuses to register more with the device, this
+  // client gets no region.
+  if (!held_.hold_region(region)) return deny(request);
   const auto remote_key = membership_.allow_region(request.client, region);
   if (!remote_key) return deny(request);
   const std::uint64_t incarnation = book_.grant(region, request.client);

@@ -27,6 +27,7 @@
 #include <optional>
 
 #include "engine/layout/control_message.h"
+#include "engine/server/held_memory.h"
 #include "engine/server/mature_space.h"
 #include "engine/server/membership.h"
 #include "engine/server/memory_book.h"
@@ -48,7 +49,7 @@ struct RegionRequest {
 
 class RegionGrants {
  public:
-  RegionGrants(fabric::Host& host, const ServerOptions& options, MemoryBook& book,
+  RegionGrants(fabric::Host& host, const ServerOptions& options, MemoryBook& book, HeldMemory& held,
                Membership& membership, ServerStatistics& statistics, MatureSpace& mature);
 
   void add(const RegionRequest& request);
@@ -94,6 +95,7 @@ class RegionGrants {
   fabric::Host& host_;
   const ServerOptions& options_;
   MemoryBook& book_;
+  HeldMemory& held_;
   Membership& membership_;
   ServerStatistics& statistics_;
   MatureSpace& mature_;

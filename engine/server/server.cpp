@@ -18,6 +18,12 @@ std::optional<std::string> find_invalid_option(const ServerOptions& options,
     return "evicts is true, but geometry.values_expire is not; only a cache evicts values";
   }
   if (auto problem = find_invalid_geometry(options.geometry)) return problem;
+  if (options.memory_grows && !options.geometry.has_blocks()) {
+    return fmt::format(
+        "memory_grows is true, but mature_space_count is {}; only blocks grow, at "
+        "least {}",
+        options.geometry.mature_space_count, fewest_blocks);
+  }
   if (options.geometry.values_expire && options.geometry.slot_count() > most_cache_entries) {
     return fmt::format("the tables have {} entries but must have at most {} in a cache",
                        options.geometry.slot_count(), most_cache_entries);
@@ -109,6 +115,10 @@ ServerInspection Server::inspect() const { return state_->inspect(); }
 ServerBooks Server::books() const { return state_->books(); }
 
 std::uint64_t Server::denials() const { return state_->denials(); }
+
+bool Server::holds(std::uint64_t offset, std::uint64_t length_bytes) const {
+  return state_->holds(offset, length_bytes);
+}
 
 fabric::MemoryBlock& Server::memory() { return *state_->chunk().block; }
 

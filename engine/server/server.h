@@ -71,6 +71,11 @@ struct ServerOptions {
   bool evicts = false;
   // How much of a mature space, and of the entries of the table, it frees at a time, 1 to 100.
   std::uint32_t evicted_percent = 10;
+  // Requires blocks (Geometry::has_blocks). The geometry is that of the limit, but the store holds
+  // only the memory that it uses (Host::reserve_memory), and gives back that of empty blocks. It
+  // holds this much from the start, and always. docs/protocol.md, "Memory that grows".
+  bool memory_grows = false;
+  std::uint64_t least_held_bytes = 0;
   // The secret of the hash; random if absent. Memory that is not new has its own.
   std::optional<HashKey> hash_key{};
   // The name of the memory that the store is in and that outlives the server's process
@@ -103,6 +108,8 @@ struct ServerStatistics {
   std::uint64_t values_evicted = 0;    // values deleted to make room
   std::uint64_t tables_begun = 0;      // growths of the table
   std::uint64_t entries_moved = 0;     // entries that were moved to another table
+  std::uint64_t commits_refused = 0;   // by the system, for a memory that grows
+  std::uint64_t blocks_released = 0;   // to the system, of a memory that grows
 };
 
 struct ClientInspection {
@@ -129,6 +136,7 @@ struct ServerInspection {
   std::uint64_t requests_waiting = 0;  // for regions
   ServerStatistics statistics;
   Tables tables{};                      // in use
+  std::uint64_t held_bytes = 0;         // of the chunk, as memory of the system
   std::optional<Breach> last_breach{};  // for which the server last expelled a client
   bool idle = false;                    // nothing is left to collect, reclaim or grant
 };
@@ -169,6 +177,8 @@ class Server {
   ServerBooks books() const;
   // The sum of the books' numbers of denied requests.
   std::uint64_t denials() const;
+  // Returns whether the chunk has memory there: a container may be read.
+  bool holds(std::uint64_t offset, std::uint64_t length_bytes) const;
   // The chunk, for checkers and other readers.
   fabric::MemoryBlock& memory();
 

@@ -77,15 +77,38 @@ fabric::Result<void> ServerState::prepare_memory() {
   auto opened = open_chunk(host_, options_);
   if (!opened) return tl::unexpected(opened.error());
   chunk_ = std::move(opened->chunk);
-  book_.emplace(options_.geometry);
-  if (!opened->is_new) recover();
+  book_.emplace(options_.geometry, !options_.memory_grows);
+  held_.emplace(options_.geometry, options_.memory_grows, chunk_.block, book_->mature(),
+                statistics_.commits_refused);
+  chunk_.held = &*held_;
+  if (!opened->is_new) {
+    if (auto recovered = recover(); !recovered) return recovered;
+  }
+  return hold_first_blocks();
+}
+
+static tl::unexpected<fabric::Error> lacks_memory() {
+  return fabric::make_error(fabric::ErrorCode::out_of_memory,
+                            "the system has too little memory for what the store holds; free some");
+}
+
+fabric::Result<void> ServerState::recover() {
+  if (chunk_.tables.are_growing()) host_.count(probes::recovery_met_growth);
+  MemoryRecovery memory(host_, chunk_, options_, *book_, *held_, statistics_);
+  if (!held_->hold_tables(chunk_.tables) || !memory.hold_data()) return lacks_memory();
+  rebindings_ = TableRecovery(host_, chunk_, options_).run();
+  if (!memory.run()) return lacks_memory();
   return {};
 }
 
-void ServerState::recover() {
-  if (chunk_.tables.are_growing()) host_.count(probes::recovery_met_growth);
-  rebindings_ = TableRecovery(host_, chunk_, options_).run();
-  MemoryRecovery(host_, chunk_, options_, *book_, statistics_).run();
+// The active block, and as many others as the options want.
+fabric::Result<void> ServerState::hold_first_blocks() {
+  if (!held_->hold_block(book_->mature().active())) return lacks_memory();
+  while (held_->grows() && held_->held_bytes() < options_.least_held_bytes &&
+         book_->mature().not_held_count() > 0) {
+    if (!held_->hold_another_block()) return lacks_memory();
+  }
+  return {};
 }
 
 fabric::Result<void> ServerState::prepare_network() {
@@ -137,7 +160,7 @@ fabric::Result<void> ServerState::prepare_network() {
           .quarantined = [this](std::uint32_t) { on_memory_changed(); },
           .gone = [this](std::uint32_t client) { on_gone(client); }});
   mature_ = make_mature_space();
-  grants_.emplace(host_, options_, *book_, *membership_, statistics_, *mature_);
+  grants_.emplace(host_, options_, *book_, *held_, *membership_, statistics_, *mature_);
   loopback_.emplace(host_, *domain_, options_);
   return {};
 }
@@ -150,7 +173,8 @@ std::unique_ptr<MatureSpace> ServerState::make_mature_space() {
       .evict = {}};
   if (options_.evicts) control.evict = [this] { return evict_for_memory(); };
   if (chunk_.geometry.has_blocks()) {
-    return std::make_unique<Blocks>(host_, options_, *book_, statistics_, std::move(control));
+    return std::make_unique<Blocks>(host_, options_, *book_, *held_, statistics_,
+                                    std::move(control));
   }
   return std::make_unique<SemiSpaces>(host_, options_, *book_, statistics_, std::move(control));
 }
@@ -408,6 +432,7 @@ ServerInspection ServerState::inspect() const {
                               .requests_waiting = grants_->waiting_count(),
                               .statistics = statistics_,
                               .tables = chunk_.tables,
+                              .held_bytes = held_->held_bytes(),
                               .last_breach = membership_->last_breach(),
                               .idle = false};
   for (ClientInspection& client : inspection.clients) {

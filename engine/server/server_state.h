@@ -14,6 +14,7 @@
 #include "engine/server/entry_updater.h"
 #include "engine/server/eviction.h"
 #include "engine/server/fiber_mutex.h"
+#include "engine/server/held_memory.h"
 #include "engine/server/loopback.h"
 #include "engine/server/mature_space.h"
 #include "engine/server/membership.h"
@@ -41,10 +42,14 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   ServerBooks books() const;
   std::uint64_t denials() const;
   const Chunk& chunk() const { return chunk_; }
+  bool holds(std::uint64_t offset, std::uint64_t length_bytes) const {
+    return held_->holds(offset, length_bytes);
+  }
 
  private:
   fabric::Result<void> prepare_memory();
-  void recover();
+  fabric::Result<void> recover();
+  fabric::Result<void> hold_first_blocks();
   fabric::Result<void> prepare_network();
   fabric::Result<std::unique_ptr<EntryUpdater>> make_updater();
   fabric::Result<void> prepare_reader();
@@ -89,6 +94,7 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   std::unique_ptr<fabric::CompletionQueue> completions_;
   std::unique_ptr<fabric::Listener> listener_;
   std::optional<MemoryBook> book_;
+  std::optional<HeldMemory> held_;
   std::optional<Reclamation> reclamation_;
   std::optional<EndOfOperations> ends_;
   std::optional<Membership> membership_;

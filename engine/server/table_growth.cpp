@@ -6,6 +6,7 @@
 #include "engine/layout/key_hash.h"
 #include "engine/layout/status_line.h"
 #include "engine/probes.h"
+#include "engine/server/held_memory.h"
 
 namespace falafel::engine {
 namespace {
@@ -28,11 +29,14 @@ TableGrowth::TableGrowth(fabric::Host& host, Chunk& chunk, const Safeguards& saf
       pace_(host),
       next_slot_(chunk.first_slot_in_use()) {}
 
-void TableGrowth::begin() {
-  publish({.first = chunk_.tables.first, .last = chunk_.tables.last + 1});
+bool TableGrowth::begin() {
+  const Tables next{.first = chunk_.tables.first, .last = chunk_.tables.last + 1};
+  if (chunk_.held != nullptr && !chunk_.held->hold_tables(next)) return false;
+  publish(next);
   ++counters_.tables_begun;
   host_.count(probes::table_growth_began);
   waits_ = false;
+  return true;
 }
 
 void TableGrowth::publish(Tables tables) {

@@ -50,8 +50,9 @@ class TableGrowth {
               ReadKey read_key, const GrowthCounters& counters);
 
   bool may_begin() const { return chunk_.tables.last + 1 < chunk_.geometry.most_tables; }
-  // Requires that no removal of an entry is in progress, and may_begin().
-  void begin();
+  // Requires that no removal of an entry is in progress, and may_begin(). Returns
+  // false if the system has no memory for the table.
+  bool begin();
 
   // Freezes or moves some entries. Neither the collector nor the cleanup may be active. Waits.
   void work_piece();

@@ -96,12 +96,11 @@ void TableMaintenance::clean() {
   is_cleaning_ = true;
   const std::uint64_t serves = asked_;
   const std::set<std::uint32_t> clients = std::exchange(waiting_clients_, {});
-  const bool begins_growth = !clients.empty() && has_to_grow();
+  const bool begins_growth = !clients.empty() && has_to_grow() && begin_growth();
   // A client that was late has found no room, but there may be some by now.
   const bool has_room = begins_growth || (growth_ && growth_->may_begin() && !is_full());
   const bool is_asked = served_ < serves;
   const bool needs_pass = is_asked || !has_room || (!begins_growth && is_due());
-  if (begins_growth) begin_growth();
   if (needs_pass) {
     if (!clients.empty() && audit_.deleted_entries() == 0) evict_();
     clean_pass();
@@ -166,14 +165,14 @@ void TableMaintenance::look_at_fill() {
   }
   if (100 * occupied < growth_percent * samples) return;
   if (100 * deleted >= cleanup_instead_percent * samples) return ask_for_cleanup();
-  begin_growth();
+  static_cast<void>(begin_growth());
 }
 
-void TableMaintenance::begin_growth() {
+bool TableMaintenance::begin_growth() {
   const auto taking_turns = lock_if(options_.safeguards.exclusion, moving_);
   cleanup_->finish();
   growth_->finish();
-  growth_->begin();
+  return growth_->begin();
 }
 
 void TableMaintenance::clean_up() {

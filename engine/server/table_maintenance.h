@@ -57,7 +57,8 @@ class TableMaintenance {
   bool has_growth_work() const { return may_be_filled_ || (growth_ && growth_->has_work()); }
   void grow();
   void look_at_fill();
-  void begin_growth();
+  // Returns false if the system has no memory for it.
+  bool begin_growth();
   bool is_wanted() const { return served_ < asked_ || !waiting_clients_.empty(); }
   bool is_due() const;
 

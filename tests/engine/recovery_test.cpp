@@ -80,7 +80,9 @@ class Planting {
 
   std::uint64_t recover_table() { return engine::TableRecovery(host_, chunk_, options_).run(); }
   const engine::MatureSpaces& recover_memory() {
-    engine::MemoryRecovery(host_, chunk_, options_, book_, statistics_).run();
+    engine::HeldMemory held(options_.geometry, false, chunk_.block, book_.mature(),
+                            statistics_.commits_refused);
+    EXPECT_TRUE(engine::MemoryRecovery(host_, chunk_, options_, book_, held, statistics_).run());
     return book_.mature();
   }
 

@@ -117,6 +117,7 @@ StoreRun TestStore::run() {
     require(false, fmt::format("the run ended as {}: {}", to_string(run_.result.outcome),
                                run_.result.explanation));
   }
+  if (!run_.result.uncommitted_use.empty()) require(false, run_.result.uncommitted_use);
   run_.problems.insert(run_.problems.end(), run_.state.problems.begin(), run_.state.problems.end());
   return std::move(run_);
 }
