@@ -86,6 +86,7 @@ TEST(Campaign, ReachesTheRareBranches) {
   StoreCampaign options;
   options.choices.caches = Share::some;
   options.choices.growth = Share::some;
+  options.choices.memory_growth = Share::some;
   options.schedules = 3'000;
   options.jobs = 2;
   const explorer::CampaignResult result = run(options);

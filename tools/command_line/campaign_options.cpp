@@ -96,6 +96,11 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
                   "share of scenarios in which the table grows: none, some or only")
       ->check(CLI::IsMember({"none", "some", "only"}))
       ->capture_default_str();
+  command
+      .add_option("--memory-growth", texts.memory_growth,
+                  "share of scenarios in which the memory grows: none, some or only")
+      ->check(CLI::IsMember({"none", "some", "only"}))
+      ->capture_default_str();
   add_simulation_options(command, texts.simulation);
 }
 
@@ -120,6 +125,7 @@ tl::expected<store_scenario::ScenarioChoices, std::string> parse_campaign(
   choices.caches = parse_share(texts.caches);
   choices.warm_restarts = parse_share(texts.warm_restarts);
   choices.growth = parse_share(texts.growth);
+  choices.memory_growth = parse_share(texts.memory_growth);
   auto simulation = parse_simulation(texts.simulation);
   if (!simulation) return tl::unexpected(simulation.error());
   choices.strategy = simulation->strategy;

@@ -31,6 +31,7 @@ struct CampaignTexts {
   std::string caches = "none";
   std::string warm_restarts = "none";
   std::string growth = "none";
+  std::string memory_growth = "none";
 };
 
 CLI::Option* add_blocks_option(CLI::App& command, CampaignTexts& texts);

@@ -40,6 +40,10 @@ void append_store(std::string& text, const Scenario& scenario) {
                     scenario.evicts ? ", which evicts values" : "", scenario.wall_clock_error_ns);
   }
   if (scenario.keeps_memory) text += "  the server's memory stays when its process dies\n";
+  if (scenario.memory_grows) {
+    text +=
+        fmt::format("  the memory grows, and begins with {} bytes\n", scenario.least_held_bytes);
+  }
   if (scenario.max_clients > 0) {
     text += fmt::format("  at most {} clients at a time\n", scenario.max_clients);
   }

@@ -10,6 +10,7 @@
 #include "tools/scenarios/store/cache_worlds.h"
 #include "tools/scenarios/store/growth_worlds.h"
 #include "tools/scenarios/store/hostile_worlds.h"
+#include "tools/scenarios/store/memory_growth_worlds.h"
 #include "tools/scenarios/store/scenario.h"
 #include "tools/scenarios/store/tag_world.h"
 #include "tools/scenarios/store/variations.h"
@@ -31,6 +32,7 @@ constexpr std::uint64_t reference_stream = 0x66696e6765727072;
 constexpr std::uint64_t cache_stream = 0x7468652063616368;
 constexpr std::uint64_t warm_restart_stream = 0x7761726d20737461;
 constexpr std::uint64_t growth_stream = 0x67726f7774682074;
+constexpr std::uint64_t memory_growth_stream = 0x6d656d6f72792067;
 
 // The containers of such values take several packets.
 constexpr std::uint64_t long_value_bytes = 600;
@@ -86,6 +88,7 @@ class Draw {
   void draw_cache(Scenario& scenario) const;
   void draw_warm_restarts(Scenario& scenario) const;
   void draw_growth(Scenario& scenario) const;
+  void draw_memory_growth(Scenario& scenario) const;
 
   const ScenarioChoices& choices_;
   std::uint64_t seed_;
@@ -341,6 +344,18 @@ void Draw::draw_growth(Scenario& scenario) const {
   if (is_one || share == Share::only) make_table_grow(random, scenario);
 }
 
+// Half of the worlds with `some`. Those in which tags wrap around, and those of the thesis, have no
+// blocks.
+void Draw::draw_memory_growth(Scenario& scenario) const {
+  const Share share = choices_.memory_growth;
+  const bool may_grow = choices_.safeguards != engine::Safeguards::published() &&
+                        scenario.geometry.tag_bits == engine::most_tag_bits;
+  if (share == Share::none || !may_grow) return;
+  fabric::RandomGenerator random(seed_ ^ memory_growth_stream);
+  const bool is_one = random.below(2) == 0;
+  if (is_one || share == Share::only) make_memory_grow(random, scenario);
+}
+
 Scenario Draw::scenario() {
   Scenario scenario;
   scenario.safeguards = choices_.safeguards;
@@ -362,6 +377,7 @@ Scenario Draw::scenario() {
   }
   draw_warm_restarts(scenario);
   draw_growth(scenario);
+  draw_memory_growth(scenario);
   return scenario;
 }
 

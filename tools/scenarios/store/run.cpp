@@ -113,6 +113,11 @@ explorer::Run Runner::run(const explorer::Scenario& explored, sim::Strategy& str
   observer.add_violations(run.violations);
   Judgement expelled = check_expelled(run.result, world.hostile_connections());
   if (expelled.verdict == Verdict::violated) run.violations.push_back(std::move(expelled));
+  if (!run.result.uncommitted_use.empty()) {
+    run.violations.push_back({.verdict = Verdict::violated,
+                              .property = "books.committed",
+                              .explanation = run.result.uncommitted_use});
+  }
   const bool judges_checksums = scenario.safeguards.epoch_reclamation &&
                                 scenario.safeguards.crc_verification && !world.attacked().is_any();
   if (judges_checksums) {

@@ -370,6 +370,8 @@ static nlohmann::json scenario_to_json(const Scenario& scenario) {
   if (geometry.can_grow()) json["geometry"]["most_tables"] = geometry.most_tables;
   if (scenario.evicts) json["evicts"] = true;
   if (scenario.keeps_memory) json["keeps_memory"] = true;
+  if (scenario.memory_grows) json["memory_grows"] = true;
+  if (scenario.least_held_bytes > 0) json["least_held_bytes"] = scenario.least_held_bytes;
   if (scenario.wall_clock_error_ns > 0) json["wall_clock_error_ns"] = scenario.wall_clock_error_ns;
   return json;
 }
@@ -434,6 +436,11 @@ tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json) {
   if (scenario.keeps_memory && !scenario.safeguards.bounded_walks) {
     reader.fail("keeps_memory", "is true, but safeguards.bounded-walks is not");
   }
+  reader.later_boolean("memory_grows", scenario.memory_grows);
+  if (scenario.memory_grows && !scenario.geometry.has_blocks()) {
+    reader.fail("memory_grows", "is true, but geometry.mature_space_count is that of semi-spaces");
+  }
+  reader.later_number("least_held_bytes", scenario.least_held_bytes, 0, largest_chunk_bytes);
   reader.later_number("wall_clock_error_ns", scenario.wall_clock_error_ns, 0, longest_ns);
   if (reader.has("cleanups")) read_cleanups(reader, scenario.cleanups);
   if (reader.has("attacks")) read_attacks(reader, scenario.attacks);

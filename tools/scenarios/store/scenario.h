@@ -153,6 +153,9 @@ struct Scenario final : explorer::Scenario {
   bool evicts = false;  // a cache
   // The server's memory stays when its process dies, and the next process starts over it.
   bool keeps_memory = false;
+  // The memory grows, and begins with this much (engine::ServerOptions).
+  bool memory_grows = false;
+  std::uint64_t least_held_bytes = 0;
   // The wall clocks of clients are alternately ahead of the server's and behind it by this time.
   std::uint64_t wall_clock_error_ns = 0;
   std::vector<PlannedCleanup> cleanups;
@@ -206,6 +209,8 @@ struct ScenarioChoices {
   // Scenarios in which the table grows (growth_worlds.h). If a safeguard is off that only these
   // need, all scenarios are.
   Share growth = Share::none;
+  // Scenarios in which the memory grows (memory_growth_worlds.h).
+  Share memory_growth = Share::none;
   // Valid options of the simulator by name and value (sim::set_option), regardless of the seed.
   std::vector<std::pair<std::string, std::string>> simulator_options;
 };

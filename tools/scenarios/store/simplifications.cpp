@@ -36,6 +36,11 @@ void add_store(std::vector<Simplification>& all) {
     scenario.geometry.size_class_bits = 0;
   });
   all.emplace_back([](Scenario& scenario) {
+    scenario.memory_grows = false;
+    scenario.least_held_bytes = 0;
+  });
+  all.emplace_back([](Scenario& scenario) {
+    if (scenario.memory_grows) return;
     engine::Geometry& geometry = scenario.geometry;
     if (geometry.has_blocks()) geometry.mature_bytes *= geometry.mature_space_count;
     geometry.mature_space_count = engine::semi_space_count;

@@ -29,6 +29,8 @@ engine::ServerOptions StoreWorld::server_options() const {
           .keeps_overwrite_reserve = scenario_.keeps_overwrite_reserve,
           .measurement_interval_ns = 0,  // makes every denial correct at the moment of the denial
           .evicts = scenario_.evicts,
+          .memory_grows = scenario_.memory_grows,
+          .least_held_bytes = scenario_.least_held_bytes,
           .hash_key = scenario_.hash_key};
 }
 
