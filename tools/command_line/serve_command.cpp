@@ -30,6 +30,11 @@ std::string describe_growth(const engine::Geometry& geometry) {
   return fmt::format(" that may grow to {}", geometry.entries_of(geometry.most_tables - 1));
 }
 
+std::string describe_memory_growth(const server_program::Serving& serving) {
+  if (!serving.held_bytes) return "";
+  return fmt::format(", the memory grows from {} bytes", *serving.held_bytes);
+}
+
 std::string describe_memory_file(const server_program::ServeOptions& options,
                                  const server_program::Serving& serving) {
   if (options.memory_file.empty()) return "";
@@ -45,11 +50,11 @@ void print_ready(const server_program::ServeOptions& options,
   const engine::Geometry& geometry = serving.geometry;
   fmt::print(
       "serving '{}'{} in {}: {} bytes, {} entries{}, {} regions of {} bytes, at most {} "
-      "clients{}{}{}\n",
+      "clients{}{}{}{}\n",
       options.name, options.is_cache ? ", a cache," : "", serving.place, geometry.chunk_bytes(),
       geometry.table_entries, describe_growth(geometry), geometry.region_count,
       geometry.region_bytes, options.sizing.clients, serving.metrics.empty() ? "" : ", metrics at ",
-      serving.metrics, describe_memory_file(options, serving));
+      serving.metrics, describe_memory_growth(serving), describe_memory_file(options, serving));
   std::fflush(stdout);
 }
 
@@ -78,22 +83,33 @@ void add_serve_command(CLI::App& app, int& exit_status) {
   CLI::App* const command = app.add_subcommand("serve", "serve a store until SIGTERM or SIGINT");
   add_server_options(*command, texts->address);
   command
-      ->add_option("--memory", serve_options.sizing.memory_bytes,
-                   "total memory in bytes, or with a unit as in 512MiB")
-      ->transform(size_in_bytes(0, largest_store_bytes))
-      ->capture_default_str();
+      ->add_option("--memory", serve_options.memory.memory_bytes,
+                   "total memory in bytes, or with a unit as in 512MiB; with --max-memory, the "
+                   "memory that the store begins with (default: over shm, the memory grows; "
+                   "otherwise 512MiB)")
+      ->transform(size_in_bytes(0, largest_store_bytes));
+  command
+      ->add_option("--max-memory", serve_options.memory.max_memory_bytes,
+                   "limit to which the memory grows with the data, over shm; verbs registers and "
+                   "pins all memory from the start, so it has --memory only (default: half of the "
+                   "memory that is available)")
+      ->transform(size_in_bytes(0, largest_store_bytes));
   CLI::Option* const memory_file = command->add_option(
       "--memory-file", serve_options.memory_file,
       "file for the memory, so that the store outlives the server: a server that finds a store "
       "there continues it, with its sizes (shm: a file on tmpfs, ext4 or xfs; verbs: on tmpfs)");
   command
-      ->add_option("--entries", serve_options.sizing.table_entries,
-                   "number of slots in the table, one per key (default: memory / 128)")
+      ->add_option(
+          "--entries", serve_options.sizing.table_entries,
+          "number of slots in the table, one per key (default: memory / 128; if the memory "
+          "grows, 65536 that may grow)")
       ->check(CLI::Range(std::uint64_t{1}, largest_store_bytes / engine::entry_bytes));
   command
-      ->add_option("--max-entries", serve_options.sizing.most_entries,
-                   "number of slots to which the table may grow, by doubling; the room for them is "
-                   "not part of --memory (default: the table does not grow)")
+      ->add_option(
+          "--max-entries", serve_options.sizing.most_entries,
+          "number of slots to which the table may grow, by doubling; the room for them is "
+          "not part of --memory (default: the table grows if the memory does and --entries is "
+          "not given, to at least max-memory / 128)")
       ->check(CLI::Range(std::uint64_t{1}, largest_store_bytes / engine::entry_bytes));
   command
       ->add_option("--region-size", serve_options.sizing.region_bytes,
@@ -127,8 +143,9 @@ void add_serve_command(CLI::App& app, int& exit_status) {
       "is\n"
       "in use, 7 not enough memory.");
   command->callback([texts, command, &exit_status] {
-    texts->serve.given = {.memory = command->count("--memory") > 0,
-                          .semi_spaces = command->count("--semi-spaces") > 0};
+    texts->serve.given = {
+        .memory = command->count("--memory") > 0 || command->count("--max-memory") > 0,
+        .semi_spaces = command->count("--semi-spaces") > 0};
     exit_status = serve(*texts);
   });
 }

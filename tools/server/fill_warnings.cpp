@@ -18,12 +18,15 @@ constexpr double wasted_memory_share = 0.75;
 constexpr double wasted_table_share = 0.5;
 
 // The bytes of the entry's container; 0: it has no value, or clients have damaged it.
-std::uint64_t live_bytes_of(engine::Entry entry, const engine::Geometry& geometry,
-                            fabric::MemoryBlock& memory) {
+std::uint64_t live_bytes_of(engine::Entry entry, engine::Server& server) {
+  const engine::Geometry& geometry = server.geometry();
   const std::uint64_t offset = geometry.to_offset(entry.reference());
-  if (entry.is_deleted() || !geometry.may_hold_container(offset)) return 0;
   std::array<std::byte, engine::container_header_bytes> bytes{};
-  memory.read(offset, bytes);
+  if (entry.is_deleted() || !geometry.may_hold_container(offset) ||
+      !server.holds(offset, bytes.size())) {
+    return 0;
+  }
+  server.memory().read(offset, bytes);
   const auto header = engine::read_container_header(bytes, engine::Verification::on);
   return header ? geometry.round_up_to_unit(header->container_bytes()) : 0;
 }
@@ -50,7 +53,7 @@ Fill fill_of(engine::Server& server) {
     const engine::Entry entry(server.memory().load(geometry.entry_offset(slot)));
     if (entry.is_empty()) continue;
     ++occupied;
-    live_bytes += static_cast<double>(live_bytes_of(entry, geometry, server.memory()));
+    live_bytes += static_cast<double>(live_bytes_of(entry, server));
   }
   const auto entries_per_sample = static_cast<double>(entries) / static_cast<double>(samples);
   return {.table_share = static_cast<double>(occupied) / static_cast<double>(samples),
@@ -76,10 +79,25 @@ std::optional<std::string> FillWarnings::examine(const engine::Geometry& geometr
   if (is_memory_alone && !std::exchange(has_warned_of_memory_, true)) {
     return fmt::format(
         "the memory for values is full, but only {:.0f} % of the {} entries of the table are in "
-        "use. Serve with more --memory, or with fewer --entries, which leave more of it for values",
+        "use. Serve with more --memory or --max-memory, or with fewer --entries, which leave more "
+        "of it for values",
         percent(fill.table_share), table_entries);
   }
   return std::nullopt;
+}
+
+std::optional<std::string> RefusalWarnings::examine(const HeldAndRefused& state,
+                                                    std::uint64_t now_ns) {
+  constexpr std::uint64_t interval_ns = 60'000'000'000;
+  const bool is_new = state.refusals > warned_refusals_;
+  if (!is_new || (warned_ns_ && now_ns - *warned_ns_ < interval_ns)) return std::nullopt;
+  warned_refusals_ = state.refusals;
+  warned_ns_ = now_ns;
+  return fmt::format(
+      "the system has no more memory: the store holds {} of at most {} bytes, and SETs that need "
+      "more are refused. Free memory on this machine (or space on the file system of "
+      "--memory-file); the store tries again",
+      state.held_bytes, state.limit_bytes);
 }
 
 }  // namespace falafel::server_program

@@ -30,4 +30,20 @@ class FillWarnings {
   bool has_warned_of_memory_ = false;
 };
 
+struct HeldAndRefused {
+  std::uint64_t held_bytes = 0;
+  std::uint64_t limit_bytes = 0;
+  std::uint64_t refusals = 0;  // ServerStatistics::commits_refused
+};
+
+class RefusalWarnings {
+ public:
+  // Returns a warning if the system has refused memory since the last one, at most once a minute.
+  std::optional<std::string> examine(const HeldAndRefused& state, std::uint64_t now_ns);
+
+ private:
+  std::uint64_t warned_refusals_ = 0;
+  std::optional<std::uint64_t> warned_ns_;
+};
+
 }  // namespace falafel::server_program

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
 
 #include "engine/layout/entry.h"
@@ -17,7 +18,7 @@ using fabric::ErrorCode;
 using fabric::make_error;
 using fabric::Result;
 
-Result<std::optional<engine::Geometry>> find_store_in(const std::string& path) {
+Result<std::optional<StoreInFile>> find_store_in(const std::string& path) {
   std::array<std::byte, engine::superblock_bytes> bytes{};
   const auto content = fabric::examine_kept_file(path, bytes);
   if (!content) return tl::unexpected(content.error());
@@ -27,11 +28,23 @@ Result<std::optional<engine::Geometry>> find_store_in(const std::string& path) {
   std::memcpy(&magic, bytes.data(), sizeof magic);
   if (magic == 0) return std::nullopt;
   const auto superblock = engine::parse_superblock(bytes, (*content)->block_bytes);
-  if (superblock) return engine::geometry_of(*superblock);
+  if (superblock) {
+    return StoreInFile{.geometry = engine::geometry_of(*superblock),
+                       .has_holes = (*content)->has_holes};
+  }
   return make_error(ErrorCode::invalid_argument,
                     fmt::format("'{}' holds no store that can be used: {}; restore it from a copy, "
                                 "or remove it to begin with an empty store",
                                 path, superblock.error().detail));
+}
+
+std::optional<std::uint64_t> free_bytes_beside(const std::string& path) {
+  if (path.empty()) return std::nullopt;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code error;
+  const std::filesystem::space_info space =
+      std::filesystem::space(folder.empty() ? "." : folder, error);
+  return error ? std::nullopt : std::optional<std::uint64_t>(space.available);
 }
 
 namespace {

@@ -13,9 +13,18 @@
 
 namespace falafel::server_program {
 
-// Returns the geometry of the store in the file; nothing if there is no store yet. Errors: those of
+struct StoreInFile {
+  engine::Geometry geometry;
+  bool has_holes = false;  // its memory has grown to a part of the file only
+};
+
+// Returns the store in the file; nothing if there is no store yet. Errors: those of
 // fabric::examine_kept_file, invalid_argument (what is in the file is not a store).
-fabric::Result<std::optional<engine::Geometry>> find_store_in(const std::string& path);
+fabric::Result<std::optional<StoreInFile>> find_store_in(const std::string& path);
+
+// The free space of the file system on which the file is, or will be. Returns nothing if the path
+// is empty, or the system does not tell.
+std::optional<std::uint64_t> free_bytes_beside(const std::string& path);
 
 // The sizes on the command line. An absent one is as in the file.
 struct GivenSizes {

@@ -53,6 +53,10 @@ std::string to_prometheus(const ServerReport& report) {
                 static_cast<double>(count_quarantined(report)));
   text += gauge("requests_waiting", "pending requests for a region",
                 static_cast<double>(inspection.requests_waiting));
+  text += gauge("memory_held_bytes", "bytes of memory that the store holds now",
+                static_cast<double>(inspection.held_bytes));
+  text += gauge("memory_limit_bytes", "bytes of memory that the store can hold",
+                static_cast<double>(report.geometry.chunk_bytes()));
   text += gauge("table_entries", "number of slots in the table",
                 static_cast<double>(present_table_entries(report)));
   text += gauge("table_entries_limit", "number of slots to which the table can grow",

@@ -7,7 +7,10 @@ namespace {
 
 std::string chunk_lines(const ServerReport& report) {
   std::string text = fmt::format(
-      "memory: {} bytes{}\n", report.geometry.chunk_bytes(),
+      "memory: {} bytes{}{}\n", report.geometry.chunk_bytes(),
+      report.memory_grows
+          ? fmt::format(" at most, of which it holds {}", report.inspection.held_bytes)
+          : "",
       report.memory_file.empty() ? "" : fmt::format(", in the file '{}'", report.memory_file));
   for (const ChunkPart& part : account_for_chunk(report)) {
     if (part.bytes > 0) text += fmt::format("  {:<22}{:>16}\n", part.name, part.bytes);

@@ -134,6 +134,10 @@ const std::vector<Counter>& counters() {
       {"tables_begun", "growths of the table", statistic<&ServerStatistics::tables_begun>},
       {"entries_moved", "entries moved to another table",
        statistic<&ServerStatistics::entries_moved>},
+      {"commits_refused", "attempts to hold more memory that the system refused",
+       statistic<&ServerStatistics::commits_refused>},
+      {"blocks_released", "blocks of memory given back to the system",
+       statistic<&ServerStatistics::blocks_released>},
       {"descriptor_shortages", "attempts to accept a client for which there was no file descriptor",
        [](const ServerReport& report) { return report.descriptor_shortages; }}};
   return all;

@@ -17,7 +17,8 @@ struct ServerReport {
   std::uint64_t uptime_ns = 0;
   std::uint32_t max_clients = 0;
   std::string memory_file{};  // empty: the store ends with the process
-  engine::Geometry geometry;
+  engine::Geometry geometry;  // of the limit, if the memory grows
+  bool memory_grows = false;
   engine::ServerInspection inspection;
   // attempts to accept a client for which this process had no file descriptor
   std::uint64_t descriptor_shortages = 0;

@@ -9,7 +9,6 @@
 namespace falafel::server_program {
 namespace {
 
-constexpr std::uint64_t bytes_per_entry = 128;
 constexpr std::uint64_t largest_default_region_bytes = 1 << 20;
 constexpr std::uint64_t small_units_reach_bytes = std::uint64_t{1} << 35U;
 

@@ -12,6 +12,9 @@
 
 namespace falafel::server_program {
 
+// The memory for each entry of the table, unless the table has a given length.
+inline constexpr std::uint64_t bytes_per_entry = 128;
+
 struct SizingOptions {
   std::uint64_t memory_bytes = std::uint64_t{512} << 20U;  // total size
   std::optional<std::uint64_t> table_entries{};            // absent: one per 128 bytes of memory

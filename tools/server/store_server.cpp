@@ -47,11 +47,29 @@ std::optional<ServeFailure> find_lack_of_memory(const ServeOptions& options,
                              chunk_bytes, *available_bytes)};
 }
 
+// The parts of the store, and how its memory grows.
+struct StoreSizes {
+  engine::Geometry geometry;
+  bool memory_grows = false;
+  std::uint64_t least_held_bytes = 0;
+};
+
+MachineMemory memory_of_machine(const ServeOptions& options) {
+  MachineMemory machine{.can_grow = options.fabric.fabric == "shm" && !options.fabric.huge_pages,
+                        .available_bytes = available_memory_bytes()};
+  if (const auto free_bytes = free_bytes_beside(options.memory_file)) {
+    machine.available_bytes = std::min(machine.available_bytes.value_or(*free_bytes), *free_bytes);
+  }
+  return machine;
+}
+
 class StoreServer {
  public:
-  StoreServer(const ServeOptions& options, const engine::Geometry& geometry, bool is_recovered)
+  StoreServer(const ServeOptions& options, const StoreSizes& sizes, bool is_recovered)
       : options_(options),
-        geometry_(geometry),
+        geometry_(sizes.geometry),
+        memory_grows_(sizes.memory_grows),
+        least_held_bytes_(sizes.least_held_bytes),
         is_recovered_(is_recovered),
         signals_(context_, SIGTERM, SIGINT) {}
 
@@ -83,6 +101,8 @@ class StoreServer {
     on_ready(
         {.place = place_,
          .geometry = geometry_,
+         .held_bytes =
+             memory_grows_ ? std::optional((*server)->inspect().held_bytes) : std::nullopt,
          .metrics = metrics_ != nullptr ? metrics_->address() : std::string(),
          .recovered_keys = is_recovered_ ? std::optional(count_keys(**server)) : std::nullopt});
     constexpr std::uint64_t interval_ns = 10'000'000;
@@ -97,8 +117,15 @@ class StoreServer {
     constexpr std::uint64_t interval_ns = 1'000'000'000;
     if (host.now_ns() < next_look_at_fill_ns_) return;
     next_look_at_fill_ns_ = host.now_ns() + interval_ns;
-    const auto warning = fill_warnings_.examine(geometry_, fill_of(server));
-    if (warning && options_.warn) options_.warn(*warning);
+    const auto warn = [&](const std::optional<std::string>& warning) {
+      if (warning && options_.warn) options_.warn(*warning);
+    };
+    warn(fill_warnings_.examine(geometry_, fill_of(server)));
+    const engine::ServerInspection inspection = server.inspect();
+    warn(refusal_warnings_.examine({.held_bytes = inspection.held_bytes,
+                                    .limit_bytes = geometry_.chunk_bytes(),
+                                    .refusals = inspection.statistics.commits_refused},
+                                   host.now_ns()));
   }
 
   // Includes room for the chunk and for the messages of clients.
@@ -116,6 +143,8 @@ class StoreServer {
         .max_clients = options_.sizing.clients,
         .heartbeat_timeout_ns = static_cast<std::uint64_t>(options_.client_timeout_seconds * 1e9),
         .evicts = options_.is_cache,
+        .memory_grows = memory_grows_,
+        .least_held_bytes = least_held_bytes_,
         .kept_memory =
             options_.memory_file.empty() ? std::nullopt : std::optional(options_.memory_file)};
   }
@@ -149,12 +178,15 @@ class StoreServer {
             .max_clients = options_.sizing.clients,
             .memory_file = options_.memory_file,
             .geometry = geometry_,
+            .memory_grows = memory_grows_,
             .inspection = server.inspect(),
             .descriptor_shortages = host.descriptor_shortage()->count()};
   }
 
   const ServeOptions& options_;
   engine::Geometry geometry_;
+  bool memory_grows_;
+  std::uint64_t least_held_bytes_;
   bool is_recovered_;
   std::string place_;
   asio::io_context context_;
@@ -167,18 +199,23 @@ class StoreServer {
   std::uint64_t started_ns_ = 0;
   std::uint64_t next_look_at_fill_ns_ = 0;
   FillWarnings fill_warnings_;
+  RefusalWarnings refusal_warnings_;
   std::optional<ServeFailure> failure_;
 };
 
-// Serves the store that is in the file, which has its memory already.
-std::optional<ServeFailure> serve_again(const ServeOptions& options, const engine::Geometry& stored,
+// Serves the store that is in the file. If the file has holes, its memory grows.
+std::optional<ServeFailure> serve_again(const ServeOptions& options, const SizingOptions& sizing,
+                                        const StoreInFile& stored,
                                         const std::function<void(const Serving&)>& on_ready) {
-  if (const auto other = find_other_size(stored, options.sizing, options.given, options.is_cache)) {
+  if (const auto other =
+          find_other_size(stored.geometry, sizing, options.given, options.is_cache)) {
     return ServeFailure{wrong_usage,
                         fmt::format("'{}': {}; leave the option out, or choose another file",
                                     options.memory_file, *other)};
   }
-  return StoreServer(options, stored, true).run(on_ready);
+  const bool grows = stored.has_holes && memory_of_machine(options).can_grow;
+  const StoreSizes sizes{.geometry = stored.geometry, .memory_grows = grows};
+  return StoreServer(options, sizes, true).run(on_ready);
 }
 
 }  // namespace
@@ -188,13 +225,33 @@ std::optional<ServeFailure> serve(const ServeOptions& options,
   if (!options.memory_file.empty()) {
     const auto stored = find_store_in(options.memory_file);
     if (!stored) return failure_of(stored.error());
-    if (*stored) return serve_again(options, **stored, on_ready);
+    SizingOptions sizing = options.sizing;
+    sizing.memory_bytes = options.memory.max_memory_bytes.value_or(
+        options.memory.memory_bytes.value_or(fixed_memory_bytes));
+    if (*stored) return serve_again(options, sizing, **stored, on_ready);
   }
-  auto geometry = divide_memory(options.sizing);
+  MemorySizes memory = options.memory;
+  memory.fills_up = options.is_cache;
+  const auto plan = plan_memory(options.sizing, memory, memory_of_machine(options));
+  if (!plan) return ServeFailure{wrong_usage, plan.error()};
+  auto geometry = divide_memory(plan->sizing);
   if (!geometry) return ServeFailure{wrong_usage, geometry.error()};
+  if (plan->grows && !geometry->has_blocks()) {
+    return ServeFailure{
+        wrong_usage,
+        fmt::format("a memory of at most {} bytes has no room for eight blocks of the length of a "
+                    "region, so it does not grow; make --region-size smaller, increase "
+                    "--max-memory, or use --memory",
+                    plan->sizing.memory_bytes)};
+  }
   geometry->values_expire = options.is_cache;
-  if (auto failure = find_lack_of_memory(options, geometry->chunk_bytes())) return failure;
-  return StoreServer(options, *geometry, false).run(on_ready);
+  const StoreSizes sizes{.geometry = *geometry,
+                         .memory_grows = plan->grows,
+                         .least_held_bytes = plan->least_held_bytes};
+  const std::uint64_t first_bytes =
+      sizes.memory_grows ? sizes.least_held_bytes : geometry->chunk_bytes();
+  if (auto failure = find_lack_of_memory(options, first_bytes)) return failure;
+  return StoreServer(options, sizes, false).run(on_ready);
 }
 
 }  // namespace falafel::server_program

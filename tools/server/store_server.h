@@ -13,6 +13,7 @@
 #include "falafel/fabric_options.h"
 #include "tools/server/exit_status.h"
 #include "tools/server/memory_file.h"
+#include "tools/server/memory_plan.h"
 #include "tools/server/sizing.h"
 
 namespace falafel::server_program {
@@ -20,7 +21,8 @@ namespace falafel::server_program {
 struct ServeOptions {
   std::string name = "falafel";
   FabricOptions fabric;
-  SizingOptions sizing;
+  SizingOptions sizing;  // its memory_bytes are those of `memory`
+  MemorySizes memory;
   // The file that the store is in; empty: it ends with the process. If a store is there already,
   // the sizes are those of the file, and `given` tells which ones the user expects.
   std::string memory_file;
@@ -36,6 +38,8 @@ struct ServeOptions {
 struct Serving {
   std::string place;  // where clients find the server
   engine::Geometry geometry;
+  // The memory that the store holds when it begins, if it grows.
+  std::optional<std::uint64_t> held_bytes{};
   std::string metrics;                            // the address with the actual port; empty: none
   std::optional<std::uint64_t> recovered_keys{};  // if the store was in its file already
 };

@@ -18,6 +18,8 @@ Sample from_json(const Json& report) {
   report.at("uptime_ns").get_to(sample.uptime_ns);
   report.at("max_clients").get_to(sample.max_clients);
   report.at("chunk").at("bytes").get_to(sample.memory_bytes);
+  // Servers of earlier releases hold all of it.
+  sample.held_bytes = report.at("chunk").value("held_bytes", sample.memory_bytes);
   report.at("geometry").at("region_count").get_to(sample.region_count);
   const Json& tables = report.at("tables");
   tables.at("entries").get_to(sample.table_entries);

@@ -29,6 +29,7 @@ struct Sample {
   std::uint64_t uptime_ns = 0;
   std::uint64_t max_clients = 0;
   std::uint64_t memory_bytes = 0;
+  std::uint64_t held_bytes = 0;  // of these, if the memory grows; otherwise all
   std::uint64_t region_count = 0;
   std::uint64_t table_entries = 0;  // of the table into which new keys go
   bool is_table_growing = false;

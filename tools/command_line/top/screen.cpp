@@ -61,9 +61,12 @@ void add_head(const View& view, std::vector<std::string>& lines) {
 void add_memory(const Sample& now, std::size_t columns, std::vector<std::string>& lines) {
   constexpr std::size_t beside_the_bar = 44;
   const std::size_t width = columns > beside_the_bar + 8 ? columns - beside_the_bar : 8;
-  lines.push_back(fmt::format("memory {}, {} regions, table of {} entries{}",
-                              bytes_text(now.memory_bytes), now.region_count, now.table_entries,
-                              now.is_table_growing ? ", growing" : ""));
+  const std::string held = now.held_bytes < now.memory_bytes
+                               ? fmt::format(" at most, {} held", bytes_text(now.held_bytes))
+                               : "";
+  lines.push_back(fmt::format("memory {}{}, {} regions, table of {} entries{}",
+                              bytes_text(now.memory_bytes), held, now.region_count,
+                              now.table_entries, now.is_table_growing ? ", growing" : ""));
   for (const auto& [name, bytes] : now.parts) {
     if (bytes * 1'000 < now.memory_bytes) continue;  // fixed parts, too small to matter
     lines.push_back(
@@ -128,12 +131,14 @@ std::string draw_line(const View& view) {
   const Sample& now = *view.now;
   std::string line = fmt::format(
       "up=1 name={} process={} uptime_seconds={:.1f} clients={} max_clients={} clients_awaited={} "
-      "clients_quarantined={} requests_waiting={} idle={} memory_bytes={} mature_used_bytes={} "
+      "clients_quarantined={} requests_waiting={} idle={} memory_bytes={} memory_held_bytes={} "
+      "mature_used_bytes={} "
       "table_entries={} table_growing={}",
       now.name, now.process_id, static_cast<double>(now.uptime_ns) / 1e9, now.clients.size(),
       now.max_clients, now.clients_with(&ClientSample::awaited),
       now.clients_with(&ClientSample::quarantined), now.requests_waiting, now.is_idle ? 1 : 0,
-      now.memory_bytes, now.used_mature_bytes(), now.table_entries, now.is_table_growing ? 1 : 0);
+      now.memory_bytes, now.held_bytes, now.used_mature_bytes(), now.table_entries,
+      now.is_table_growing ? 1 : 0);
   for (const std::string state : {"free", "granted", "released", "collecting", "waiting"}) {
     line += fmt::format(" regions_in_state_{}={}", state, now.regions_in(state));
   }
