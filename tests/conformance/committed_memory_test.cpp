@@ -7,7 +7,7 @@
 namespace falafel::conformance {
 namespace {
 
-FALAFEL_CONFORMANCE_SUITE(CommittedMemoryTest);
+FALAFEL_CONFORMANCE_SUITE_WITHOUT_RC(CommittedMemoryTest);
 
 constexpr std::uint64_t system_page_bytes = 4'096;
 constexpr std::uint64_t reserved_bytes = 64 * system_page_bytes;
@@ -105,6 +105,7 @@ void serve_reserved_memory(Host& host) {
 
 // A READ of released memory succeeds, whatever it returns. What is committed is as any memory.
 TEST_P(CommittedMemoryTest, PeersReadReleasedMemoryAndChangeCommittedMemory) {
+  if (!capabilities().reliable_connection) GTEST_SKIP();
   run([](Backend& backend) {
     backend.add_host({.name = "server", .role = Role::server}, serve_reserved_memory);
     backend.add_host({.name = "client"}, [](Host& host) {
