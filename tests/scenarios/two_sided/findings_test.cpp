@@ -40,7 +40,9 @@ INSTANTIATE_TEST_SUITE_P(Each, Findings,
                                          Transport::message_stream));
 
 TEST_P(Findings, Replay) {
-  ASSERT_EQ(paths().size(), program_->safeguards().size());
+  // A hang of UD is due to a way of waiting, which is no safeguard.
+  const std::size_t hangs = GetParam() == Transport::unreliable_datagram ? 1 : 0;
+  ASSERT_EQ(paths().size(), program_->safeguards().size() + hangs);
   for (const auto& path : paths()) {
     const auto loaded = explorer::load_replay(*program_, path.string());
     ASSERT_TRUE(loaded.has_value()) << loaded.error();
