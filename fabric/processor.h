@@ -15,6 +15,9 @@ enum class Work : std::uint8_t {
   operation,   // all else that one operation of a store takes; has no bytes
   round_trip,  // all else that one of its round trips takes; has no bytes
   lock,        // taking and releasing a lock that nobody else holds; has no bytes
+  // One step along a list in memory. In place of bytes: the number of pairs in its table, because
+  // the caches hold fewer of more.
+  list_step,
 };
 
 class Processor {

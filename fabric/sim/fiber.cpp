@@ -97,6 +97,7 @@ void Fiber::become_ready() {
 void Fiber::set_due_when_noticed() {
   const bool thread_runs = world_.running != nullptr && &world_.running->host() == &host_;
   const bool thread_waits = !thread_runs && host_.thread().free_at_ns <= world_.local_time_ns();
+  if (thread_waits && world_.costs->threads_block()) host_.thread().wake();
   const std::uint64_t notices_ns = world_.local_time_ns() + world_.costs->notice_ns(thread_waits);
   world_.ready.set_due(*this, std::max(notices_ns, host_.thread().free_at_ns), notices_ns);
 }

@@ -264,7 +264,8 @@ std::vector<Usage> Simulation::usage() const {
   }
   for (const auto& host : world_->hosts) {
     all.push_back({host->machine_name(), fmt::format("thread of {}", host->name()),
-                   timing::to_ns(host->thread().busy_ps)});
+                   timing::to_ns(host->thread().busy_ps),
+                   host->thread().context_switches(world_->trace.time_ns())});
   }
   return all;
 }

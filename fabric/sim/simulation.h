@@ -43,6 +43,8 @@ struct Usage {
   std::string machine;
   std::string part;
   std::uint64_t busy_ns = 0;
+  // Zero unless the part is a thread of a machine whose threads share its processors.
+  std::uint64_t context_switches = 0;
 };
 
 class Simulation {

@@ -81,6 +81,7 @@ Table::Pair** Table::find(Bucket& bucket, std::span<const std::byte> key) {
   Pair** link = &bucket.first;
   for (std::size_t steps = 0; *link != nullptr && steps < pool_.size(); ++steps) {
     Pair* const pair = *link;
+    host_.spend(fabric::Work::list_step, pairs());
     if (has_key(*pair, key)) return link;
     host_.preemption_point();
     link = &pair->next;

@@ -22,6 +22,9 @@ struct Conditions {
   std::uint64_t switch_ns = 1'500;  // less than slice_ns
   std::uint64_t wake_ns = 3'000;
 
+  // The time of a step along a list (Work::list_step), for each pair in its table.
+  std::uint64_t list_step_ps_per_pair = 0;
+
   friend bool operator==(const Conditions&, const Conditions&) = default;
 };
 

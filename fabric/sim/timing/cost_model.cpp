@@ -16,6 +16,7 @@ std::uint64_t CostModel::work_ps(fabric::Work work, std::uint64_t bytes) const {
     case fabric::Work::operation: return profile_.operation_ps;
     case fabric::Work::round_trip: return profile_.round_trip_ps;
     case fabric::Work::lock: return profile_.lock_ps;
+    case fabric::Work::list_step: return bytes * profile_.conditions.list_step_ps_per_pair;
   }
   FALAFEL_ASSERT(false, "unknown work {}", static_cast<int>(work));
 }
@@ -45,9 +46,8 @@ Thread CostModel::add_thread(std::string_view machine_name) {
 }
 
 std::uint64_t CostModel::notice_ns(bool thread_waits) const {
-  const Conditions& conditions = profile_.conditions;
-  const bool is_woken = thread_waits && conditions.shares_processors && conditions.threads_block;
-  return to_ns(profile_.poll_ps) + (is_woken ? conditions.wake_ns : 0);
+  const bool is_woken = thread_waits && threads_block();
+  return to_ns(profile_.poll_ps) + (is_woken ? profile_.conditions.wake_ns : 0);
 }
 
 // About exponential: each doubling of the lateness halves its probability. Integers, so that all

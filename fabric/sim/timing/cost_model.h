@@ -33,6 +33,8 @@ struct Machine {
 struct Thread {
   std::uint64_t free_at_ns = 0;
   std::uint64_t busy_ps = 0;
+  std::uint64_t waits = 0;       // that gave up its processor
+  bool is_woken = false;         // from a wait, and has not run since
   Processors* shared = nullptr;  // null: it has a processor of its own
   std::uint32_t number = 0;      // among those that share the processors
 
@@ -45,9 +47,19 @@ struct Thread {
   std::uint64_t begin_turn_ps(std::uint64_t now_ns) {
     return shared == nullptr ? 0 : to_ps(shared->begin_turn_ns(number, now_ns));
   }
+  // How often the thread gave up its processor or lost it. Zero if it has one of its own.
+  std::uint64_t context_switches(std::uint64_t until_ns) const {
+    return shared == nullptr ? 0 : waits + shared->preemptions(number, until_ns);
+  }
+  // A wait that gave up its processor has ended.
+  void wake() {
+    if (!is_woken) ++waits;
+    is_woken = true;
+  }
   // The thread has worked for `work_ps`.
   void end_turn(std::uint64_t begin_ns, std::uint64_t work_ps) {
     busy_ps += work_ps;
+    is_woken = false;
     const std::uint64_t work_ns = to_ns(work_ps);
     free_at_ns =
         shared == nullptr ? begin_ns + work_ns : shared->end_turn_ns(number, begin_ns, work_ns);
@@ -67,6 +79,10 @@ class CostModel {
   }
   std::uint64_t stream_receive_ps(std::uint64_t bytes) const {
     return profile_.stream_receive_ps + bytes * profile_.stream_copy_ps_per_byte;
+  }
+  // Threads give up their processors while they wait.
+  bool threads_block() const {
+    return profile_.conditions.shares_processors && profile_.conditions.threads_block;
   }
   // From the moment at which a fiber has work until it goes on. A thread that waits is woken first.
   std::uint64_t notice_ns(bool thread_waits) const;

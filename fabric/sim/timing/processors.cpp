@@ -33,6 +33,16 @@ std::uint64_t Processors::next_turn_ns(std::uint32_t thread, std::uint64_t now_n
   return std::max(now_ns, slice_begin_ns(thread, slice));
 }
 
+std::uint64_t Processors::preemptions(std::uint32_t thread, std::uint64_t until_ns) const {
+  if (!take_turns()) return 0;
+  std::uint64_t preemptions = 0;
+  const std::uint64_t slices = until_ns / conditions_.slice_ns;
+  for (std::uint64_t slice = 0; slice < slices; ++slice) {
+    if (runs_in_slice(thread, slice) && !runs_in_slice(thread, slice + 1)) ++preemptions;
+  }
+  return preemptions;
+}
+
 std::uint64_t Processors::begin_turn_ns(std::uint32_t thread, std::uint64_t now_ns) {
   if (!conditions_.threads_block) return 0;
   const auto is_free = [&](const Processor& one) { return one.free_at_ns <= now_ns; };

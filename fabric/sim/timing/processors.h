@@ -27,6 +27,8 @@ class Processors {
   std::uint64_t next_turn_ns(std::uint32_t thread, std::uint64_t now_ns) const;
   // The thread begins to run. Returns for how long it cannot work yet.
   std::uint64_t begin_turn_ns(std::uint32_t thread, std::uint64_t now_ns);
+  // How often a thread that polls lost its processor before this time.
+  std::uint64_t preemptions(std::uint32_t thread, std::uint64_t until_ns) const;
   // The time by which a thread that began to run at `begin_ns` has done the work.
   std::uint64_t end_turn_ns(std::uint32_t thread, std::uint64_t begin_ns, std::uint64_t work_ns);
 

@@ -249,6 +249,14 @@ TEST(CardCost, ACrcOf64BitsTakesItsOwnTimeOrThatOfAChecksum) {
   EXPECT_EQ(time_of_work_ns(profile, fabric::Work::crc64_update, 100), 200U);
 }
 
+TEST(CardCost, AStepAlongAListTakesLongerInALargerTable) {
+  Profile profile = thesis_profile();
+  EXPECT_EQ(time_of_work_ns(profile, fabric::Work::list_step, 100), 0U);
+  profile.conditions.list_step_ps_per_pair = 2'000;
+  EXPECT_EQ(time_of_work_ns(profile, fabric::Work::list_step, 100), 200U);
+  EXPECT_EQ(time_of_work_ns(profile, fabric::Work::list_step, 300), 600U);
+}
+
 TEST(CardCost, WithoutAProfileWorkTakesNoTime) {
   sim::RandomStrategy strategy(1);
   fabric::FiberStackPool stacks;

@@ -46,6 +46,14 @@ TEST(Processors, ThreadsThatPollTakeTurnsOtherwise) {
   EXPECT_EQ(processors.end_turn_ns(1, 500, 600), 2'200U);  // it does not run in the second slice
 }
 
+TEST(Processors, ThreadsThatTakeTurnsLoseTheirProcessors) {
+  const Processors processors = with_threads(sharing(), 2, 3);
+  EXPECT_EQ(processors.preemptions(0, 1'000), 0U);  // it goes on in the second slice
+  EXPECT_EQ(processors.preemptions(1, 1'000), 1U);
+  EXPECT_EQ(processors.preemptions(0, 3'000), 1U);
+  EXPECT_EQ(with_threads(sharing(), 2, 2).preemptions(0, 3'000), 0U);
+}
+
 TEST(Processors, ThreadsOfTheBackgroundTakeTurnsToo) {
   Conditions conditions = sharing();
   Processors alone = with_threads(conditions, 1, 1);

@@ -42,7 +42,8 @@ std::vector<FigureGroup> nessie_groups() {
 
 std::vector<FigureGroup> troost_groups() {
   return {{{"4.1", "4.3", "4.4", "4.5"}, {"table 4.1"}, predict_troost_polling},
-          {{"4.2", "4.6", "4.7", "4.8"}, {"table 4.2"}, predict_troost_blocking}};
+          {{"4.2", "4.6", "4.7", "4.8"}, {"table 4.2"}, predict_troost_blocking},
+          {{}, {"table 4.3"}, predict_troost_switches}};
 }
 
 std::vector<FigureGroup> c_hint_groups() {

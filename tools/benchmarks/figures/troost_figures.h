@@ -13,5 +13,7 @@ namespace falafel::figures {
 std::vector<Figure> predict_troost_polling(const sim::timing::Profile& card);
 // Figures 4.2 and 4.6 to 4.8, and table 4.2.
 std::vector<Figure> predict_troost_blocking(const sim::timing::Profile& card);
+// Table 4.3.
+std::vector<Figure> predict_troost_switches(const sim::timing::Profile& card);
 
 }  // namespace falafel::figures
