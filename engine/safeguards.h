@@ -101,6 +101,18 @@ struct Safeguards {
   // thesis has no growth.
   bool lock_before_move = true;
 
+  // The server's process ends between two steps of a cleanup or of the table's growth, and its
+  // memory stays. A locked entry may then have the key of another slot, where it was moved. On: the
+  // next process removes the entry of such a key with its lock. Off: it removes the lock alone, and
+  // the key has two entries (docs/protocol.md, "A server that starts over its memory"). The thesis
+  // has no memory that outlives a process.
+  bool moved_entry_removal = true;
+
+  // The same, and a client has deleted the key where it was moved to. On: the next process removes
+  // all locks before it takes the keys from deleted entries. Off: it no longer finds that the locked
+  // entry has moved, and the deleted key comes back.
+  bool unlock_before_forgetting = true;
+
   // The thesis as published (Behringer, chapters 3 and 4).
   static constexpr Safeguards published() {
     Safeguards safeguards;
@@ -124,7 +136,7 @@ struct SafeguardDescription {
   bool Safeguards::*enabled;
 };
 
-inline constexpr std::array<SafeguardDescription, 17> safeguard_descriptions{{
+inline constexpr std::array<SafeguardDescription, 19> safeguard_descriptions{{
     {"epoch-reclamation", &Safeguards::epoch_reclamation},
     {"double-collect", &Safeguards::double_collect},
     {"collector-retry", &Safeguards::collector_retry},
@@ -142,6 +154,8 @@ inline constexpr std::array<SafeguardDescription, 17> safeguard_descriptions{{
     {"expired-removal", &Safeguards::expired_removal},
     {"freeze-empty-slots", &Safeguards::freeze_empty_slots},
     {"lock-before-move", &Safeguards::lock_before_move},
+    {"moved-entry-removal", &Safeguards::moved_entry_removal},
+    {"unlock-before-forgetting", &Safeguards::unlock_before_forgetting},
 }};
 
 }  // namespace falafel::engine

@@ -13,6 +13,7 @@ TableRecovery::TableRecovery(fabric::Host& host, const Chunk& chunk, const Serve
 // All locks go before any deleted key: the entry that shows that a locked one has moved may have
 // been deleted since.
 std::uint64_t TableRecovery::run() {
+  if (!safeguards_.unlock_before_forgetting) forget_deleted_keys();
   remove_locks();
   const std::uint64_t rebindings = end_rebinding();
   forget_deleted_keys();
@@ -50,7 +51,7 @@ std::uint64_t TableRecovery::end_rebinding() {
 Entry TableRecovery::without_lock(std::uint64_t slot, Entry locked) {
   host_.count(probes::recovery_met_lock);
   if (locked.is_empty()) return locked.pointing_to(0);
-  if (!has_moved(slot, locked)) return locked.without_lock();
+  if (!safeguards_.moved_entry_removal || !has_moved(slot, locked)) return locked.without_lock();
   host_.count(probes::recovery_met_moved_entry);
   return chunk_.stand_in_for(locked);
 }

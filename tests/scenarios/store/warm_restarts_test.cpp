@@ -44,6 +44,20 @@ TEST(WarmRestarts, AreJudgedWithAttacksThatLandAfterADeath) {
   EXPECT_EQ(describe_findings(result), "");
 }
 
+TEST(WarmRestarts, LeaveDanglingEntriesIfMovedOnesAreNotRemoved) {
+  const auto program = StoreProgram().without("moved-entry-removal");
+  const auto result =
+      explorer::run_campaign(*program, {.schedules = 5'000, .stops_at_violation = true});
+  EXPECT_FALSE(result.findings.empty());
+}
+
+TEST(WarmRestarts, BringDeletedKeysBackIfKeysAreForgottenBeforeLocksAreRemoved) {
+  const auto program = StoreProgram().without("unlock-before-forgetting");
+  const auto result = explorer::run_campaign(
+      *program, {.first_seed = 1, .schedules = 5'000, .stops_at_violation = true});
+  EXPECT_FALSE(result.findings.empty());
+}
+
 TEST(WarmRestarts, AreDrawnAsChosen) {
   constexpr std::uint64_t seeds = 200;
   std::uint64_t some = 0;

@@ -72,6 +72,10 @@ std::unique_ptr<explorer::Program> StoreProgram::without(const std::string& name
   if (!choices.safeguards.heartbeats || !choices.safeguards.location_expiry) {
     choices.tag_worlds = Share::only;
   }
+  const engine::Safeguards& safeguards = choices.safeguards;
+  if (!safeguards.moved_entry_removal || !safeguards.unlock_before_forgetting) {
+    choices.warm_restarts = Share::only;
+  }
   return std::make_unique<StoreProgram>(std::move(choices), paranoid_);
 }
 

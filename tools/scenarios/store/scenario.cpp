@@ -382,15 +382,11 @@ tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json) {
   Scenario scenario;
   Reader reader(json, "scenario_options.");
   if (const auto* member = reader.member("safeguards")) {
+    if (!member->is_object()) reader.fail("safeguards", "is no object");
     Reader inner(*member, "scenario_options.safeguards.");
     for (const auto& safeguard : engine::safeguard_descriptions) {
       const std::string name(safeguard.name);
-      const bool may_lack = safeguard.enabled == &engine::Safeguards::heartbeats ||
-                            safeguard.enabled == &engine::Safeguards::location_expiry ||
-                            safeguard.enabled == &engine::Safeguards::expired_removal ||
-                            safeguard.enabled == &engine::Safeguards::freeze_empty_slots ||
-                            safeguard.enabled == &engine::Safeguards::lock_before_move;
-      if (may_lack && !inner.has(name.c_str())) continue;
+      if (!inner.has(name.c_str())) continue;  // older than the safeguard, which is on
       inner.boolean(name.c_str(), scenario.safeguards.*safeguard.enabled);
     }
     reader.adopt(inner);
