@@ -109,8 +109,8 @@ struct Safeguards {
   bool moved_entry_removal = true;
 
   // The same, and a client has deleted the key where it was moved to. On: the next process removes
-  // all locks before it takes the keys from deleted entries. Off: it no longer finds that the locked
-  // entry has moved, and the deleted key comes back.
+  // all locks before it takes the keys from deleted entries. Off: it no longer finds that the
+  // locked entry has moved, and the deleted key comes back.
   bool unlock_before_forgetting = true;
 
   // The thesis as published (Behringer, chapters 3 and 4).

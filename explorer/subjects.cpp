@@ -14,10 +14,17 @@ void Subjects::introduce(const sim::Subject& subject) {
   }
 }
 
+// A block that is introduced again outlived its host's process, and the next one keeps it.
 void Subjects::introduce_memory(const sim::Subject& subject) {
+  const auto known = memory(subject.block);
+  if (known && memories_[*known].number == subject.number) {
+    memories_[*known].is_lost = false;
+    return;
+  }
   std::uint32_t& blocks = blocks_of_host_[std::string(subject.host)];
   numbers_[subject.block] = static_cast<std::uint32_t>(memories_.size());
-  memories_.push_back({.host = std::string(subject.host), .block = blocks++});
+  memories_.push_back(
+      {.host = std::string(subject.host), .number = subject.number, .block = blocks++});
 }
 
 // A program may keep the blocks of a dead host, and requests in flight may still access them.

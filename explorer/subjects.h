@@ -22,8 +22,9 @@ class Subjects {
   };
   struct Memory {
     std::string host;
-    std::uint32_t block = 0;  // among the blocks of its host, by order of allocation
-    bool is_lost = false;     // its host died since
+    std::uint32_t number = 0;  // in the simulation
+    std::uint32_t block = 0;   // among the blocks of its host, by order of allocation
+    bool is_lost = false;      // its host died since
   };
 
   void introduce(const sim::Subject& subject);

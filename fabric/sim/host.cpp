@@ -116,6 +116,7 @@ Result<fabric::KeptMemory> Host::keep_memory(const std::string& name, std::uint6
                       fmt::format("{} keeps '{}' already; use another name", options_.name, name));
   }
   end_landing_of_former_process();
+  introduce(kept.block);
   return hand_out(kept, false);
 }
 

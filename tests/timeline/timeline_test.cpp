@@ -155,6 +155,10 @@ TEST(Timeline, SaysWhatReachesTheMemoryOfADeadServer) {
   EXPECT_LE(seed, 20'000U);
 }
 
+TEST(Timeline, KnowsMemoryThatOutlivesItsServersProcess) {
+  EXPECT_TRUE(orphans_of(record_finding("without-unlock-before-forgetting").timeline).empty());
+}
+
 TEST(Timeline, WhatReachesTheMemoryOfADeadServerIsReadByNobody) {
   std::size_t count = 0;
   for (std::uint64_t seed = 1'401; seed <= 1'500; ++seed) {
