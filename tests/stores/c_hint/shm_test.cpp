@@ -1,5 +1,10 @@
 // C-Hint on shared memory, with real threads: the histories of several clients on few keys are
 // linearizable, through evictions and the ends of leases.
+#include <fmt/format.h>
+
+#include <functional>
+#include <utility>
+
 #include "stores/c_hint/client.h"
 #include "stores/c_hint/invariants.h"
 #include "stores/c_hint/server.h"
@@ -15,11 +20,12 @@ using stores_test::millisecond_ns;
 // Leases that outlast several operations of a busy machine.
 constexpr std::uint64_t shortest_lease_ns = 5 * millisecond_ns;
 constexpr std::uint32_t queues = 8;
+constexpr std::uint64_t most_items = 4;
 
 c_hint::Options small_options() {
   c_hint::Options options;
   options.safeguards = c_hint::Safeguards::hardened();
-  options.items_bytes = 256;
+  options.items_bytes = most_items * options.min_block_bytes;
   options.queues = queues;
   options.unit_of_empty_memory_ns = shortest_lease_ns;
   options.unit_of_full_memory_ns = shortest_lease_ns;
@@ -30,10 +36,14 @@ c_hint::Options small_options() {
   return options;
 }
 
-// Rests now and then until all leases have ended. Then the server can evict what they protected.
+// Now and then, all clients rest together until all leases have ended. Then each stores keys that
+// nobody reads, more than the memory holds, so the server has to evict and can.
 class RestingClient final : public stores_test::AnyClient {
  public:
-  RestingClient(fabric::Host& host, Client& client) : host_(host), client_(client) {}
+  // `meet` returns when all clients have called it.
+  RestingClient(fabric::Host& host, Client& client, std::uint32_t number,
+                std::function<void()> meet)
+      : host_(host), client_(client), number_(number), meet_(std::move(meet)) {}
 
   stores_test::Found get(std::string_view key) override {
     rest();
@@ -52,11 +62,17 @@ class RestingClient final : public stores_test::AnyClient {
   void rest() {
     constexpr std::uint64_t operations_between = 50;
     if (++operations_ % operations_between != 0) return;
+    meet_();
     host_.sleep_until(host_.now_ns() + 2 * queues * shortest_lease_ns);
+    for (std::uint64_t item = 0; item <= most_items; ++item) {
+      client_.set(fmt::format("unread {}.{}", number_, item), "value");
+    }
   }
 
   fabric::Host& host_;
   stores_test::ServedClient<Client> client_;
+  std::uint32_t number_;
+  std::function<void()> meet_;
   std::uint64_t operations_ = 0;
 };
 
@@ -80,7 +96,7 @@ class CHintOnSharedMemory : public stores_test::SharedMemory {
   void work(fabric::Host& host, const c_hint::Options& options, std::uint32_t number) {
     auto client = Client::connect(host, {.host = "server", .service = options.service}, options);
     ASSERT_TRUE(client) << client.error().detail;
-    operate(host, RestingClient(host, **client), number);
+    operate(host, RestingClient(host, **client, number, [&] { meet(host); }), number);
     const std::lock_guard lock(mutex_);
     statistics_ += (*client)->statistics();
   }
