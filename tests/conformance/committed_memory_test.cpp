@@ -119,7 +119,9 @@ TEST_P(CommittedMemoryTest, PeersReadReleasedMemoryAndChangeCommittedMemory) {
         EXPECT_EQ(link.execute(add).status, CompletionStatus::success);
       };
       add_one();
+      // The pauses let the server move under schedules that prefer the client.
       do {
+        host.sleep_until(host.now_ns() + millisecond_ns);
         EXPECT_EQ(link.execute(make_request(Opcode::read, local.local(), 8, {key, 8})).status,
                   CompletionStatus::success);
       } while (local.block->load(0) == 0);
