@@ -70,7 +70,7 @@ if(PROJECT_IS_TOP_LEVEL)
 else()
   # A project that contains this one chooses its own warnings. It includes headers as users of the
   # installed tree do: <falafel/explorer/check.h>.
-  foreach(folder IN ITEMS checkers engine explorer fabric processes)
+  foreach(folder IN ITEMS checkers engine explorer fabric processes simulated_verbs)
     file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/include/falafel")
     file(CREATE_LINK "${PROJECT_SOURCE_DIR}/${folder}"
       "${PROJECT_BINARY_DIR}/include/falafel/${folder}" SYMBOLIC)
