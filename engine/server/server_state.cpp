@@ -17,6 +17,14 @@
 #include "fabric/cooperative_cancellation.h"
 
 namespace falafel::engine {
+namespace {
+
+tl::unexpected<fabric::Error> lacks_memory() {
+  return fabric::make_error(fabric::ErrorCode::out_of_memory,
+                            "the system has too little memory for what the store holds; free some");
+}
+
+}  // namespace
 
 ServerState::ServerState(fabric::Host& owner, const ServerOptions& server_options)
     : host_(owner), options_(server_options), moving_(owner), collector_work_(owner) {}
@@ -85,11 +93,6 @@ fabric::Result<void> ServerState::prepare_memory() {
     if (auto recovered = recover(); !recovered) return recovered;
   }
   return hold_first_blocks();
-}
-
-static tl::unexpected<fabric::Error> lacks_memory() {
-  return fabric::make_error(fabric::ErrorCode::out_of_memory,
-                            "the system has too little memory for what the store holds; free some");
 }
 
 fabric::Result<void> ServerState::recover() {

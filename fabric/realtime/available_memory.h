@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace falafel::fabric {
 
@@ -9,7 +10,9 @@ namespace falafel::fabric {
 // when there is none.
 inline constexpr std::uint64_t memory_left_to_others_bytes = std::uint64_t{64} << 20U;
 
-// Without swapping. Unlimited if the system does not tell.
-std::uint64_t available_memory_bytes();
+// Without swapping. Returns nullopt if the system does not report it.
+std::optional<std::uint64_t> available_memory_bytes();
+// Returns true if the system does not report it.
+bool has_available_memory(std::uint64_t length_bytes);
 
 }  // namespace falafel::fabric

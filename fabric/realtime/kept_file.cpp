@@ -243,7 +243,7 @@ Result<void> KeptFile::accept() {
 
 Result<void> KeptFile::commit(std::uint64_t offset, std::uint64_t length_bytes) const {
   const bool leaves_some =
-      !is_in_memory() || length_bytes + memory_left_to_others_bytes <= available_memory_bytes();
+      !is_in_memory() || has_available_memory(length_bytes + memory_left_to_others_bytes);
   const int error =
       leaves_some ? take_space(file_.get(), block_offset + offset, length_bytes) : ENOMEM;
   if (error != 0) return refuse_for_space(path_, length_bytes, error);

@@ -137,7 +137,7 @@ std::uint64_t Arena::whole_pages(std::uint64_t size_bytes) const {
 // Touching a page that the system cannot provide would kill the process, so populate() requests it
 // first.
 bool Arena::populate(std::uint64_t offset, std::uint64_t size_bytes) const {
-  if (page_bytes_ != huge_page_bytes && size_bytes > fabric::available_memory_bytes()) return false;
+  if (page_bytes_ != huge_page_bytes && !fabric::has_available_memory(size_bytes)) return false;
   int result = 0;
   do {
     result =
@@ -150,7 +150,7 @@ bool Arena::populate(std::uint64_t offset, std::uint64_t size_bytes) const {
 Result<void> Arena::commit(std::uint64_t offset, std::uint64_t size_bytes) const {
   const bool leaves_some =
       page_bytes_ == huge_page_bytes ||
-      size_bytes + fabric::memory_left_to_others_bytes <= fabric::available_memory_bytes();
+      fabric::has_available_memory(size_bytes + fabric::memory_left_to_others_bytes);
   if (leaves_some && populate(offset, size_bytes)) return {};
   return make_error(ErrorCode::out_of_memory,
                     fmt::format("the system has no {} bytes of memory left", size_bytes));

@@ -85,7 +85,7 @@ TEST_F(ReservedMemoryTest, MoreThanTheSystemHasIsRefusedAndChangesNothing) {
     ASSERT_FALSE(refused.has_value());
     EXPECT_EQ(refused.error().code, fabric::ErrorCode::out_of_memory);
     // The last memory of the system is left to others.
-    EXPECT_FALSE(block->commit(mib, fabric::available_memory_bytes()).has_value());
+    EXPECT_FALSE(block->commit(mib, fabric::available_memory_bytes().value()).has_value());
     EXPECT_EQ(block->load(8), 7U);
     EXPECT_TRUE(block->commit(mib, mib).has_value());
   });

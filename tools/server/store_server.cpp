@@ -12,9 +12,9 @@
 #include <thread>
 
 #include "engine/server/server.h"
+#include "fabric/realtime/available_memory.h"
 #include "falafel/connecting.h"
 #include "falafel/fabric_choice.h"
-#include "tools/server/available_memory.h"
 #include "tools/server/fill_warnings.h"
 #include "tools/server/metrics_endpoint.h"
 #include "tools/server/report_mailbox.h"
@@ -37,7 +37,7 @@ ServeFailure failure_of(const fabric::Error& error) {
 // The system would overcommit, and would kill the server when it uses the memory.
 std::optional<ServeFailure> find_lack_of_memory(const ServeOptions& options,
                                                 std::uint64_t chunk_bytes) {
-  const auto available_bytes = available_memory_bytes();
+  const auto available_bytes = fabric::available_memory_bytes();
   if (options.fabric.huge_pages || !available_bytes || chunk_bytes <= *available_bytes) {
     return std::nullopt;
   }
@@ -56,7 +56,7 @@ struct StoreSizes {
 
 MachineMemory memory_of_machine(const ServeOptions& options) {
   MachineMemory machine{.can_grow = options.fabric.fabric == "shm" && !options.fabric.huge_pages,
-                        .available_bytes = available_memory_bytes()};
+                        .available_bytes = fabric::available_memory_bytes()};
   if (const auto free_bytes = free_bytes_beside(options.memory_file)) {
     machine.available_bytes = std::min(machine.available_bytes.value_or(*free_bytes), *free_bytes);
   }
