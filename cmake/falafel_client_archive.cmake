@@ -29,6 +29,8 @@ target_link_libraries(falafel_client_component INTERFACE falafel_library)
 falafel_install_headers(
   engine/client/batch.h
   engine/client/client.h
+  engine/client/client_options.h
+  engine/client/key_and_value.h
   engine/client/operation_observer.h
   engine/client/rendezvous_hashing.h
   engine/client/results.h

@@ -27,20 +27,21 @@ std::optional<FindResult> position_of(PendingOperation& operation, const HashedK
 CachedSearch::CachedSearch(PendingOperation& operation, const HashedKey& key)
     : cache_(operation.session().locations()), operation_(operation), key_(key) {
   if (!cache_.is_on()) return;
-  begun_ns_ = operation.session().host().now_ns();
+  begun_ns_ = operation.host().now_ns();
   location_ = cache_.find(key_.bytes, key_.hash, begun_ns_);
   if (location_) operation_.spend(fabric::Work::hash, key.bytes.size());
 }
 
 std::optional<FindResult> CachedSearch::read() {
   if (!location_) return std::nullopt;
-  const Geometry& geometry = operation_.session().server().geometry;
-  const auto container = operation_.container_of_length(
+  const Geometry& geometry = operation_.geometry();
+  OperationBuffers& buffers = operation_.buffers();
+  const auto container = buffers.container_of_length(
       geometry.to_offset(location_->entry.reference()), location_->container_bytes);
   if (!container) return std::nullopt;
-  std::array chain{operation_.read_entry(location_->slot), operation_.read_part(*container)};
+  std::array chain{buffers.read_entry(location_->slot), buffers.read_container(*container)};
   if (!operation_.read(chain)) return std::nullopt;
-  const Entry current = operation_.fetched_entry();
+  const Entry current = buffers.fetched_entry();
   if (current != location_->entry) return look_again(current);
   auto position = position_of(operation_, key_, location_->slot, current, *container);
   if (position) {
@@ -56,11 +57,12 @@ std::optional<FindResult> CachedSearch::look_again(Entry current) {
   operation_.count(probes::location_stale);
   forget();
   if (current.is_empty() || current.is_locked()) return std::nullopt;
-  const Geometry& geometry = operation_.session().server().geometry;
+  const Geometry& geometry = operation_.geometry();
   if (!References(geometry).may_have_key(current, key_.hash)) return std::nullopt;
   if (!geometry.may_hold_container(geometry.to_offset(current.reference()))) return std::nullopt;
-  const LoadedContainer container = operation_.container_of(current, 0);
-  std::array chain{operation_.read_part(container)};
+  OperationBuffers& buffers = operation_.buffers();
+  const LoadedContainer container = buffers.container_of(current, 0);
+  std::array chain{buffers.read_container(container)};
   if (!operation_.read(chain)) return std::nullopt;
   return position_of(operation_, key_, location_->slot, current, container);
 }

@@ -77,11 +77,11 @@ std::optional<Answer> DeleteOperation::mark_deleted(const FindResult& position) 
 
 Swap DeleteOperation::swap_deleted(std::uint64_t slot, Entry expected,
                                    std::uint64_t container_bytes) {
-  auto request = operation_.swap_entry(slot, expected, expected.with_deleted());
+  auto request = operation_.buffers().swap_entry(slot, expected, expected.with_deleted());
   const Swap result = operation_.post_swap({&request, 1}, expected);
   if (result != Swap::won) return result;
   cached_.forget();
-  operation_.session().regions().note_freed(container_bytes);
+  operation_.regions().note_freed(container_bytes);
   return result;
 }
 

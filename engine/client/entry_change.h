@@ -26,7 +26,7 @@ class EntryChange {
       if (result == Swap::won) return success;
       if (result != Swap::lost) return failure(result);
       if (operation_.safeguards().restart_after_lost_compare_and_swap) return std::nullopt;
-      expected = operation_.fetched_entry();
+      expected = operation_.buffers().fetched_entry();
       if (!is_candidate(expected)) return std::nullopt;
     }
   }
@@ -39,7 +39,7 @@ class EntryChange {
                                     std::optional<FindResult>& known) {
     const Swap result = attempt(*cached.location());
     if (result == Swap::lost) {
-      known = cached.look_again(operation_.fetched_entry());
+      known = cached.look_again(operation_.buffers().fetched_entry());
       return std::nullopt;
     }
     if (result != Swap::won) return failure(result);

@@ -29,8 +29,9 @@ class FindOperation {
 
   FindOperation(PendingOperation& operation, const HashedKey& key, Walk::By by)
       : operation_(operation),
+        buffers_(operation.buffers()),
         key_(key),
-        references_(operation.session().server().geometry),
+        references_(operation.geometry()),
         walk_(operation, key.hash, by) {}
 
   Result run();
@@ -61,6 +62,7 @@ class FindOperation {
   std::uint32_t containers_ahead() const;
 
   PendingOperation& operation_;
+  OperationBuffers& buffers_;
   HashedKey key_;
   References references_;
   Walk walk_;
@@ -119,7 +121,7 @@ std::uint32_t FindOperation::containers_ahead() const {
 }
 
 bool FindOperation::may_hold_container(Entry entry) const {
-  const Geometry& geometry = operation_.session().server().geometry;
+  const Geometry& geometry = operation_.geometry();
   return geometry.may_hold_container(geometry.to_offset(entry.reference()));
 }
 
@@ -139,9 +141,9 @@ std::uint64_t FindOperation::fill_batch(std::uint64_t index, std::uint64_t occup
   for (batch_size_ = 0; batch_size_ < most && index < occupied; ++batch_size_) {
     const Entry entry = walk_.entry(index);
     Candidate candidate{.index = index};
-    if (may_hold_container(entry)) candidate.container = operation_.container_of(entry, used_bytes);
+    if (may_hold_container(entry)) candidate.container = buffers_.container_of(entry, used_bytes);
     used_bytes += candidate.container.loaded_bytes;
-    if (used_bytes > operation_.container_buffer_bytes()) break;
+    if (used_bytes > buffers_.container_buffer_bytes()) break;
     batch_[batch_size_] = candidate;
     index = next_candidate(index + 1, occupied);
   }
@@ -149,10 +151,10 @@ std::uint64_t FindOperation::fill_batch(std::uint64_t index, std::uint64_t occup
 }
 
 bool FindOperation::read_batch(bool validates, std::uint64_t end) {
-  std::vector<fabric::WorkRequest>& chain = operation_.empty_chain();
+  std::vector<fabric::WorkRequest>& chain = buffers_.empty_chain();
   for (const Candidate& candidate : std::span(batch_).first(batch_size_)) {
     if (may_hold_container(walk_.entry(candidate.index))) {
-      chain.push_back(operation_.read_part(candidate.container));
+      chain.push_back(buffers_.read_container(candidate.container));
     }
   }
   const bool reads_again = validates && walk_.add_second_reading(end, chain);
@@ -165,8 +167,7 @@ FindOperation::Result FindOperation::search_containers(std::uint64_t occupied) {
   const bool chain_ends_here = occupied < walk_.chunk_entries() &&
                                walk_.entry(occupied).is_empty() && !walk_.is_frozen(occupied);
   // Otherwise the first candidate is probably the key, and the second reading would be wasted.
-  const bool expects_foreign_candidate =
-      occupied >> operation_.session().server().geometry.fingerprint_bits > 0;
+  const bool expects_foreign_candidate = occupied >> operation_.geometry().fingerprint_bits > 0;
   bool validates = chain_ends_here && expects_foreign_candidate &&
                    operation_.safeguards().double_collect &&
                    operation_.session().options().readahead.validation;
@@ -220,7 +221,7 @@ FindOperation::Result FindOperation::end_of_table() {
   if (result) {
     result->met_deleted = walk_.has_deleted();
     // Another operation may have learned of the next table meanwhile.
-    const Geometry& geometry = operation_.session().server().geometry;
+    const Geometry& geometry = operation_.geometry();
     result->may_grow = geometry.table_of(walk_.slot(last)) + 1 < geometry.most_tables;
   }
   return result;
@@ -269,7 +270,7 @@ FindResult find(PendingOperation& operation, const HashedKey& key) {
     try {
       if (const auto result = search.run()) return *result;
     } catch (const std::bad_alloc&) {  // a chain may have as many words as the table
-      operation.note_lack_of_memory();
+      operation.buffers().note_lack_of_memory();
       return {.outcome = FindOutcome::out_of_memory};
     }
     operation.restart();

@@ -26,7 +26,8 @@ using Receive =
 std::optional<Answer> remove_expired(PendingOperation& operation, const FindResult& position) {
   operation.count(probes::value_expired);
   if (!operation.safeguards().expired_removal) return Answer::not_found;
-  auto request = operation.swap_entry(position.slot, position.entry, position.entry.with_deleted());
+  auto request =
+      operation.buffers().swap_entry(position.slot, position.entry, position.entry.with_deleted());
   switch (operation.post_swap({&request, 1}, position.entry)) {
     case Swap::won: return Answer::not_found;
     case Swap::lost: return std::nullopt;
@@ -39,9 +40,9 @@ std::optional<Answer> remove_expired(PendingOperation& operation, const FindResu
 // Returns nullopt if the value was expired and another operation changed the entry first.
 std::optional<Answer> deliver_value(PendingOperation& operation, const FindResult& position,
                                     std::span<const std::byte> value, const Receive& receive) {
-  const Geometry& geometry = operation.session().server().geometry;
+  const Geometry& geometry = operation.geometry();
   if (!geometry.values_expire) return receive(operation, value);
-  if (is_expired(value, operation.session().host().wall_clock_ns())) {
+  if (is_expired(value, operation.host().wall_clock_ns())) {
     return remove_expired(operation, position);
   }
   operation.session().accesses().note(position.slot);

@@ -44,7 +44,11 @@ class ChunkScan {
   // shows that no entry was moved.
   ChunkScan(PendingOperation& operation, const Slots& slots, bool by_counter,
             ChunkContents& contents)
-      : operation_(operation), slots_(slots), by_counter_(by_counter), contents_(contents) {}
+      : operation_(operation),
+        buffers_(operation.buffers()),
+        slots_(slots),
+        by_counter_(by_counter),
+        contents_(contents) {}
 
   // Waits. Returns `found` if all pairs were read, `corrupted` if all were read but those of
   // damaged containers, nullopt for another attempt.
@@ -79,6 +83,7 @@ class ChunkScan {
   void take_pair(std::span<const std::byte> key, std::span<const std::byte> value);
 
   PendingOperation& operation_;
+  OperationBuffers& buffers_;
   Slots slots_;
   bool by_counter_;
   ChunkContents& contents_;
@@ -104,7 +109,7 @@ std::optional<Answer> ChunkScan::read_words() {
   std::optional<std::uint64_t> rebindings;
   if (by_counter_) rebindings = operation_.read_rebindings();
   if (by_counter_ && !rebindings) return Answer::disconnected;
-  if (!read(PendingOperation::first_reading) || !read(PendingOperation::second_reading)) {
+  if (!read(OperationBuffers::first_reading) || !read(OperationBuffers::second_reading)) {
     return Answer::disconnected;
   }
   met_lock_ = has_lock();
@@ -124,14 +129,14 @@ std::optional<Answer> ChunkScan::read_words() {
 }
 
 bool ChunkScan::read(std::uint64_t buffer) {
-  auto request = operation_.read_entries(slots_.first, slots_.count, buffer);
+  auto request = buffers_.read_entries(slots_.first, slots_.count, buffer);
   return operation_.read({&request, 1});
 }
 
 bool ChunkScan::has_lock() const {
   for (std::uint64_t index = 0; index < slots_.count; ++index) {
-    if (operation_.entry(PendingOperation::first_reading, index).is_locked()) return true;
-    if (operation_.entry(PendingOperation::second_reading, index).is_locked()) return true;
+    if (buffers_.entry(OperationBuffers::first_reading, index).is_locked()) return true;
+    if (buffers_.entry(OperationBuffers::second_reading, index).is_locked()) return true;
   }
   return false;
 }
@@ -139,10 +144,10 @@ bool ChunkScan::has_lock() const {
 // Returns whether an entry may have been moved to one of these slots and away again between its two
 // readings (engine/client/key_scan.h).
 bool ChunkScan::may_hide_a_key() const {
-  const std::uint32_t tag_bits = operation_.session().server().geometry.tag_bits;
+  const std::uint32_t tag_bits = operation_.geometry().tag_bits;
   for (std::uint64_t index = 0; index < slots_.count; ++index) {
-    const Entry first = operation_.entry(PendingOperation::first_reading, index);
-    const std::uint32_t tag = operation_.entry(PendingOperation::second_reading, index).tag();
+    const Entry first = buffers_.entry(OperationBuffers::first_reading, index);
+    const std::uint32_t tag = buffers_.entry(OperationBuffers::second_reading, index).tag();
     if (tag != first.tag() && tag != first.with_next_tag(tag_bits).tag()) return true;
   }
   return false;
@@ -154,15 +159,15 @@ void ChunkScan::collect_live_entries() {
     live_.push_back({.slot = slots_.first + index, .entry = entry});
   };
   for (std::uint64_t index = 0; index < slots_.count; ++index) {
-    const Entry first = operation_.entry(PendingOperation::first_reading, index);
-    const Entry second = operation_.entry(PendingOperation::second_reading, index);
+    const Entry first = buffers_.entry(OperationBuffers::first_reading, index);
+    const Entry second = buffers_.entry(OperationBuffers::second_reading, index);
     add(index, first);
     if (second != first) add(index, second);
   }
 }
 
 bool ChunkScan::may_hold_container(Entry entry) const {
-  const Geometry& geometry = operation_.session().server().geometry;
+  const Geometry& geometry = operation_.geometry();
   return geometry.may_hold_container(geometry.to_offset(entry.reference()));
 }
 
@@ -174,18 +179,18 @@ std::size_t ChunkScan::fill_batch(std::size_t index) {
   for (; index < end; ++index) {
     LiveEntry& live = live_[index];
     if (!may_hold_container(live.entry)) continue;
-    live.container = operation_.container_of(live.entry, used_bytes);
+    live.container = buffers_.container_of(live.entry, used_bytes);
     used_bytes += live.container.loaded_bytes;
-    if (used_bytes > operation_.container_buffer_bytes()) break;
+    if (used_bytes > buffers_.container_buffer_bytes()) break;
   }
   batch_ = std::span(live_).subspan(begin, index - begin);
   return index;
 }
 
 bool ChunkScan::read_batch() {
-  std::vector<fabric::WorkRequest>& chain = operation_.empty_chain();
+  std::vector<fabric::WorkRequest>& chain = buffers_.empty_chain();
   for (const LiveEntry& live : batch_) {
-    if (live.container.loaded_bytes > 0) chain.push_back(operation_.read_part(live.container));
+    if (live.container.loaded_bytes > 0) chain.push_back(buffers_.read_container(live.container));
   }
   return chain.empty() || operation_.read(chain);
 }
@@ -237,10 +242,10 @@ std::optional<Answer> ChunkScan::skip(const LiveEntry& live, DamagedContainer da
 }
 
 void ChunkScan::take_pair(std::span<const std::byte> key, std::span<const std::byte> value) {
-  const Geometry& geometry = operation_.session().server().geometry;
+  const Geometry& geometry = operation_.geometry();
   std::uint64_t time_to_live_ns = 0;
   if (geometry.values_expire) {
-    const std::uint64_t wall_clock_ns = operation_.session().host().wall_clock_ns();
+    const std::uint64_t wall_clock_ns = operation_.host().wall_clock_ns();
     if (is_expired(value, wall_clock_ns)) return;
     time_to_live_ns = time_to_live_left(value, wall_clock_ns);
     value = without_expiry(geometry, value);
@@ -276,14 +281,14 @@ Answer read_pairs(const OperationContext& context, const Slots& slots, ChunkCont
 tl::expected<std::optional<std::uint64_t>, Answer> find_empty_slot(const OperationContext& context,
                                                                    const Slots& table) {
   PendingOperation operation(context);
+  OperationBuffers& buffers = operation.buffers();
   for (std::uint64_t done = 0; done < table.count;) {
-    const std::uint64_t count = std::min(operation.chunk_entries(), table.count - done);
-    auto request =
-        operation.read_entries(table.first + done, count, PendingOperation::first_reading);
+    const std::uint64_t count = std::min(buffers.chunk_entries(), table.count - done);
+    auto request = buffers.read_entries(table.first + done, count, OperationBuffers::first_reading);
     operation.begin();
     if (!operation.read({&request, 1})) return tl::unexpected(Answer::disconnected);
     for (std::uint64_t index = 0; index < count; ++index) {
-      const Entry entry = operation.entry(PendingOperation::first_reading, index);
+      const Entry entry = buffers.entry(OperationBuffers::first_reading, index);
       if (entry.is_empty() && !entry.is_locked()) return table.first + done + index;
     }
     done += count;

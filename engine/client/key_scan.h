@@ -51,7 +51,7 @@
 
 #include <tl/expected.hpp>
 
-#include "engine/client/client.h"
+#include "engine/client/key_and_value.h"
 #include "engine/client/operation_context.h"
 
 namespace falafel::engine {

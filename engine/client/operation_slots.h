@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/client/client.h"
+#include "engine/client/client_options.h"
 #include "engine/layout/entry.h"
 #include "engine/layout/geometry.h"
 #include "engine/local_memory.h"

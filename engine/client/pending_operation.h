@@ -1,5 +1,5 @@
-// One pending GET, SET or DELETE: its buffers, its statistics, and its age, which the server asks
-// for in its quiescence requests.
+// One pending GET, SET or DELETE: its round trips, its statistics, and its age, which the server
+// asks for in its quiescence requests.
 #pragma once
 
 #include <array>
@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "engine/client/operation_buffers.h"
 #include "engine/client/operation_context.h"
 #include "engine/client/session.h"
 #include "engine/layout/container.h"
@@ -18,18 +19,6 @@
 #include "fabric/fabric.h"
 
 namespace falafel::engine {
-
-inline constexpr std::uint32_t max_containers_ahead = 8;
-
-// The part of a container that has been read, in a buffer that requests can extend.
-struct LoadedContainer {
-  std::uint64_t chunk_offset = 0;  // offset of the container in the server's memory
-  const LocalMemory* memory = nullptr;
-  std::uint64_t memory_offset = 0;
-  std::uint64_t loaded_bytes = 0;
-
-  std::span<const std::byte> bytes() const { return memory->bytes(memory_offset, loaded_bytes); }
-};
 
 // The result of a compare-and-swap on an entry. In doubt: the connection broke while it was in
 // flight.
@@ -47,9 +36,12 @@ class PendingOperation {
   const Safeguards& safeguards() const { return session_->options().safeguards; }
   Verification verification() const;
   OperationStatistics& statistics() { return statistics_; }
-  void count(const fabric::Probe& probe) { session_->host().count(probe); }
+  const Geometry& geometry() const { return session_->server().geometry; }
+  RegionAllocator& regions() { return session_->regions(); }
+  fabric::Host& host() const { return session_->host(); }
+  void count(const fabric::Probe& probe) { host().count(probe); }
   // Reports the processor's work, for predictions (fabric::Host::spend).
-  void spend(fabric::Work work, std::uint64_t bytes) { session_->host().spend(work, bytes); }
+  void spend(fabric::Work work, std::uint64_t bytes) { host().spend(work, bytes); }
   void spend_on_checksum(std::uint64_t bytes) {
     if (safeguards().crc_verification) spend(fabric::Work::checksum, bytes);
   }
@@ -60,7 +52,7 @@ class PendingOperation {
   // The operation has been restarting for ClientOptions::server_timeout_ns and must give up. Most
   // operations never restart and have no deadline; they do not pay for reading the clock.
   bool is_overdue() const {
-    return deadline_ns_ != fabric::never_ns && session_->host().now_ns() >= deadline_ns_;
+    return deadline_ns_ != fabric::never_ns && host().now_ns() >= deadline_ns_;
   }
   // Call between the pieces of a walk. Returns true if the operation has to answer `timed_out`:
   // otherwise the server would give up on the client, and with it on all its operations. An
@@ -80,7 +72,7 @@ class PendingOperation {
   // Call after leaving the gathering for an event that several operations of a batch wait for. The
   // operations that it woke return to the batch before this one continues. May wait.
   void let_others_return() {
-    if (!is_apart()) session_->host().yield();
+    if (!is_apart()) host().yield();
   }
 
   // Posts a chain of READs and waits for one round trip. Returns false if the connection is broken.
@@ -89,62 +81,21 @@ class PendingOperation {
   // value.
   Swap post_swap(std::span<fabric::WorkRequest> chain, Entry expected);
 
-  // Requests that use this operation's buffers.
-  // The entries are put into the buffer from `position` on.
-  fabric::WorkRequest read_entries(std::uint64_t slot, std::uint64_t count, std::uint64_t buffer,
-                                   std::uint64_t position = 0);
-  fabric::WorkRequest read_entry(std::uint64_t slot);
-  fabric::WorkRequest read_part(const LoadedContainer& container);
-  fabric::WorkRequest write_container(std::uint64_t chunk_offset, std::uint32_t remote_key,
-                                      std::uint64_t length_bytes);
-  fabric::WorkRequest swap_entry(std::uint64_t slot, Entry expected, Entry desired);
-
-  // The results of those requests. There are two buffers for entries.
-  static constexpr std::uint64_t first_reading = 0;
-  static constexpr std::uint64_t second_reading = 1;
-  std::uint64_t chunk_entries() const;
-  std::uint64_t entries_per_buffer() const;
-  void copy_entries(std::uint64_t buffer, std::span<Entry> destination) const;
-  bool equal_entries(std::uint64_t buffer, std::span<const Entry> expected) const;
-  Entry entry(std::uint64_t buffer, std::uint64_t index) const;
-  // The part of an entry's container that the first READ loads: all of it if the entry bounds its
-  // length, otherwise ReadaheadOptions::container_bytes. There is a buffer for several containers,
-  // which must have room for this one `position` bytes behind its start.
-  LoadedContainer container_of(Entry entry, std::uint64_t position) const;
-  std::uint64_t container_buffer_bytes() const;
-  // The entry that read_entry() or swap_entry() found.
-  Entry fetched_entry() const;
-  // A buffer for a container of this length, or for as much of it as one request can read. Returns
-  // nullopt if the host is out of memory.
-  std::optional<LoadedContainer> container_of_length(std::uint64_t chunk_offset,
-                                                     std::uint64_t length_bytes);
+  OperationBuffers& buffers() { return buffers_; }
+  const OperationBuffers& buffers() const { return buffers_; }
 
   // Reads the server's counter of rebindings (engine/layout/status_line.h). Waits for one round
   // trip. Returns nullopt if the connection is broken.
   std::optional<std::uint64_t> read_rebindings();
-  // The tables in use (engine/layout/tables.h). The request is for a chain without other requests
-  // for single words; the function after it waits for one round trip, and returns false if the
-  // connection is broken. Then session().tables() knows them.
-  fabric::WorkRequest read_tables_request();
+  // Reads which tables are in use (engine/layout/tables.h), so that session().tables() knows. Waits
+  // for one round trip. Returns false if the connection is broken.
   bool read_tables();
+  // The same after a chain with OperationBuffers::read_status(tables_offset) has completed.
   void learn_tables();
+
   // Ensures that this part of the container is loaded; waits if it is not.
   enum class Load : std::uint8_t { done, out_of_memory, disconnected };
   Load load_through(LoadedContainer& container, std::uint64_t length_bytes);
-  // Allocates room for a container to be written. Returns false if the host is out of memory.
-  bool prepare_outgoing(std::uint64_t length_bytes);
-  // This host had no memory for some of the data.
-  void note_lack_of_memory() { host_lacks_memory_ = true; }
-  bool host_lacks_memory() const { return host_lacks_memory_; }
-  std::span<std::byte> outgoing(std::uint64_t length_bytes);
-
-  // Returns a cleared buffer for the requests of one round trip.
-  std::vector<fabric::WorkRequest>& empty_chain() {
-    buffers().chain.clear();
-    return buffers().chain;
-  }
-  // Buffer for the words of a walk. It keeps its capacity between operations.
-  std::vector<Entry>& walk_words() { return buffers().walk_words; }
 
   // Call when the container of this entry fails to verify. Returns true if the container is
   // damaged, which is the case if the same entry failed before: because the entry did not change in
@@ -154,18 +105,11 @@ class PendingOperation {
   bool note_bad_checksum(std::uint64_t slot, Entry entry);
 
  private:
-  OperationSlot& buffers() { return session_->slots()[slot_]; }
-  const OperationSlot& buffers() const { return session_->slots()[slot_]; }
   std::size_t take_slot() const;  // waits
   bool is_apart() const { return gathering_ == nullptr || apart_.has_value(); }
   ChainOutcome execute_chain(std::span<fabric::WorkRequest> chain);
   ChainOutcome post_together_or_apart(std::span<fabric::WorkRequest> chain);
-  std::span<const std::byte> entry_bytes_of(std::uint64_t buffer, std::uint64_t length) const;
-  std::uint64_t container_buffer() const;
-  std::uint64_t fetched_word() const;
-  fabric::MemoryAddress remote_entry(std::uint64_t slot) const;
   bool read_rest(const LoadedContainer& container, std::uint64_t begin);
-  bool grow(LocalMemory& memory, std::uint64_t length_bytes);
 
   std::shared_ptr<Session> session_;
   std::shared_ptr<Gathering> gathering_;  // null: the operation is in no batch
@@ -173,8 +117,8 @@ class PendingOperation {
   // An operation that had to restart continues apart from its batch, because it may have to wait.
   std::optional<Gathering::Absence> apart_;
   std::size_t slot_;
+  OperationBuffers buffers_;
   bool in_flight_ = false;
-  bool host_lacks_memory_ = false;
   std::uint64_t deadline_ns_ = fabric::never_ns;  // set at the first restart
   std::uint64_t end_of_walk_ns_ = 0;              // set behind the first piece; 0: not yet
   OperationStatistics statistics_;

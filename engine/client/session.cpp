@@ -8,7 +8,6 @@
 #include <string_view>
 #include <utility>
 
-#include "engine/client/pending_operation.h"
 #include "engine/copy_bytes.h"
 #include "engine/layout/entry.h"
 #include "engine/option_range.h"

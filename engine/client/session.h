@@ -10,7 +10,7 @@
 #include <string>
 
 #include "engine/client/access_reports.h"
-#include "engine/client/client.h"
+#include "engine/client/client_options.h"
 #include "engine/client/location_cache.h"
 #include "engine/client/old_operations.h"
 #include "engine/client/operation_slots.h"

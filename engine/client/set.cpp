@@ -143,23 +143,21 @@ std::optional<Answer> SetOperation::run() {
     }
     if (answer) return *answer;
     operation_.restart();
-    const bool is_wanted_back = operation_.session().regions().is_wanted_back(allocation_);
+    const bool is_wanted_back = operation_.regions().is_wanted_back(allocation_);
     if (is_wanted_back && !change_.has_removed_damaged()) return std::nullopt;
   }
 }
 
 bool SetOperation::may_change(const FindResult& position) const {
   return permission_ == Permission::any_change ||
-         can_be_overwritten(position, allocation_.size_bytes,
-                            operation_.session().server().geometry);
+         can_be_overwritten(position, allocation_.size_bytes, operation_.geometry());
 }
 
 // A cleanup turns slots of deleted entries into empty ones, and a cache evicts values before it if
 // there are none. If the table can grow, the server begins another one instead. Returns nullopt if
 // it did one of these. SET requests a cleanup at most once when the table can grow no more.
 std::optional<Answer> SetOperation::wait_for_slot(const FindResult& position) {
-  const bool has_removable =
-      position.met_deleted || operation_.session().server().geometry.values_expire;
+  const bool has_removable = position.met_deleted || operation_.geometry().values_expire;
   // The key to be overwritten has vanished, and the SET was denied other memory.
   const bool may_only_overwrite = permission_ == Permission::overwrite_only;
   if (may_only_overwrite && position.may_grow) return Answer::out_of_memory;
@@ -170,11 +168,12 @@ std::optional<Answer> SetOperation::wait_for_slot(const FindResult& position) {
   operation_.count(probes::cleanup_requested);
   operation_.forget();
   const auto absence = operation_.leave_gathering();
-  return operation_.session().cleanups().wait(operation_.session().options().server_timeout_ns);
+  Session& session = operation_.session();
+  return session.cleanups().wait(session.options().server_timeout_ns);
 }
 
 Entry SetOperation::successor(Entry expected) const {
-  const Geometry& geometry = operation_.session().server().geometry;
+  const Geometry& geometry = operation_.geometry();
   const Entry entry =
       expected.pointing_to(References(geometry).to(allocation_.offset, key_.hash, length_bytes_));
   return operation_.safeguards().tag_discipline ? entry.with_next_tag(geometry.tag_bits) : entry;
@@ -197,22 +196,22 @@ Swap SetOperation::write_and_swap(std::uint64_t slot, Entry expected,
   std::array<fabric::WorkRequest, 2> chain;
   std::size_t requests = 0;
   if (!written_) {
-    chain[requests++] =
-        operation_.write_container(allocation_.offset, allocation_.remote_key, length_bytes_);
+    chain[requests++] = operation_.buffers().write_container(allocation_.offset,
+                                                             allocation_.remote_key, length_bytes_);
   }
-  chain[requests++] = operation_.swap_entry(slot, expected, successor(expected));
+  chain[requests++] = operation_.buffers().swap_entry(slot, expected, successor(expected));
   const Swap result = operation_.post_swap(std::span(chain).first(requests), expected);
   written_ = result == Swap::won || result == Swap::lost;
   if (result != Swap::won) return result;
   cached_.remember(slot, successor(expected), length_bytes_);
   const std::uint64_t freed_bytes = replaced_bytes - std::min(replaced_bytes, length_bytes_);
-  if (freed_bytes > 0) operation_.session().regions().note_freed(freed_bytes);
+  if (freed_bytes > 0) operation_.regions().note_freed(freed_bytes);
   return result;
 }
 
 // The container's length in memory.
 std::uint64_t outgoing_size_bytes(const PendingOperation& operation, std::uint64_t length_bytes) {
-  return operation.session().server().geometry.round_up_to_unit(length_bytes);
+  return operation.geometry().round_up_to_unit(length_bytes);
 }
 
 // Returns whether the SET may use the reserve. An error: FIND has not found it out.
@@ -231,7 +230,7 @@ tl::expected<bool, Answer> has_value_of_that_length(PendingOperation& operation,
     case FindOutcome::corrupted:
     case FindOutcome::table_walked: break;
   }
-  return can_be_overwritten(position, size_bytes, operation.session().server().geometry);
+  return can_be_overwritten(position, size_bytes, operation.geometry());
 }
 
 // The attempts of a SET share this.
@@ -251,7 +250,7 @@ struct Memory {
 tl::expected<Memory, Answer> allocate(PendingOperation& operation, std::uint64_t size_bytes,
                                       std::uint64_t deadline_ns) {
   const auto absence = operation.leave_gathering();
-  const auto allocation = operation.session().regions().allocate(size_bytes, deadline_ns);
+  const auto allocation = operation.regions().allocate(size_bytes, deadline_ns);
   if (!allocation) return tl::unexpected(allocation.error());
   return Memory{.allocation = *allocation};
 }
@@ -260,8 +259,7 @@ tl::expected<Memory, Answer> allocate_for_overwrite(PendingOperation& operation,
                                                     std::uint64_t size_bytes,
                                                     std::uint64_t deadline_ns) {
   const auto absence = operation.leave_gathering();
-  const auto allocation =
-      operation.session().regions().allocate_for_overwrite(size_bytes, deadline_ns);
+  const auto allocation = operation.regions().allocate_for_overwrite(size_bytes, deadline_ns);
   if (!allocation) return tl::unexpected(allocation.error());
   return Memory{.allocation = *allocation, .permission = Permission::overwrite_only};
 }
@@ -269,7 +267,7 @@ tl::expected<Memory, Answer> allocate_for_overwrite(PendingOperation& operation,
 // While the server is short of memory, a SET that overwrites does not wait for what others need.
 tl::expected<Memory, Answer> find_memory(PendingOperation& operation, const HashedKey& key,
                                          std::uint64_t size_bytes, Attempts& attempts) {
-  RegionAllocator& regions = operation.session().regions();
+  RegionAllocator& regions = operation.regions();
   if (!attempts.deadline_ns) attempts.deadline_ns = regions.deadline_ns();
   const std::uint64_t deadline_ns = *attempts.deadline_ns;
   const auto is_denied = [](const tl::expected<Memory, Answer>& memory) {
@@ -302,7 +300,7 @@ bool was_refused_too_early(const Memory& memory, const std::optional<Answer>& an
 // One attempt with one allocation. Returns nullopt if the SET has to try again with another.
 std::optional<Answer> set_once(PendingOperation& operation, const HashedKey& key,
                                std::uint64_t length_bytes, Attempts& attempts) {
-  RegionAllocator& regions = operation.session().regions();
+  RegionAllocator& regions = operation.regions();
   const std::uint64_t size_bytes = outgoing_size_bytes(operation, length_bytes);
   const bool may_wait = !regions.has_room(size_bytes);
   tl::expected<Memory, Answer> memory =
@@ -326,14 +324,14 @@ std::optional<Answer> set_once(PendingOperation& operation, const HashedKey& key
 
 Answer set_value(PendingOperation& operation, std::span<const std::byte> key,
                  std::span<const std::byte> value, std::uint64_t time_to_live_ns) {
-  const Geometry& geometry = operation.session().server().geometry;
+  const Geometry& geometry = operation.geometry();
   const std::uint64_t expiry_ns =
       time_to_live_ns == 0 ? never_expires
-                           : expiry_of(operation.session().host().wall_clock_ns(), time_to_live_ns);
+                           : expiry_of(operation.host().wall_clock_ns(), time_to_live_ns);
   const std::span<const std::byte> prefix = expiry_prefix(geometry, expiry_ns);
   const std::uint64_t length_bytes = container_bytes(key.size(), prefix.size() + value.size());
-  if (!operation.prepare_outgoing(length_bytes)) return Answer::out_of_memory;
-  write_container(key, value, operation.outgoing(length_bytes), prefix);
+  if (!operation.buffers().prepare_outgoing(length_bytes)) return Answer::out_of_memory;
+  write_container(key, value, operation.buffers().outgoing(length_bytes), prefix);
   operation.spend(fabric::Work::checksum, length_bytes);
   operation.spend(fabric::Work::copy, length_bytes);
   const HashedKey hashed_key = hashed(key, operation.session().server().hash_key);
@@ -365,7 +363,7 @@ SetResult set(const OperationContext& context, std::span<const std::byte> key,
   PendingOperation operation(context);
   result.answer = set_value(operation, key, value, time_to_live_ns);
   result.host_lacks_memory =
-      result.answer == Answer::out_of_memory && operation.host_lacks_memory();
+      result.answer == Answer::out_of_memory && operation.buffers().host_lacks_memory();
   result.statistics = operation.statistics();
   return result;
 }

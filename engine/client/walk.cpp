@@ -5,21 +5,23 @@
 #include <cstddef>
 #include <utility>
 
+#include "engine/layout/status_line.h"
 #include "engine/probes.h"
 
 namespace falafel::engine {
 
 Walk::Walk(PendingOperation& operation, std::uint64_t hash, By by)
     : operation_(operation),
+      buffers_(operation.buffers()),
       hash_(hash),
       segment_(segment_in(operation.session().tables().first, 0)),
-      words_(operation.walk_words()),
+      words_(buffers_.walk_words()),
       by_(by) {
   words_.clear();
 }
 
 Walk::Segment Walk::segment_in(std::uint32_t table, std::uint64_t begin) const {
-  const Geometry& geometry = operation_.session().server().geometry;
+  const Geometry& geometry = operation_.geometry();
   const std::uint64_t entries = geometry.entries_of(table);
   return {.table = table,
           .first_slot = geometry.first_slot(table),
@@ -39,7 +41,7 @@ bool Walk::covers_table() const {
 }
 
 bool Walk::is_frozen(std::uint64_t index) const {
-  return operation_.session().server().geometry.can_grow() && entry(index).is_frozen();
+  return operation_.geometry().can_grow() && entry(index).is_frozen();
 }
 
 bool Walk::is_home(std::uint64_t index) const {
@@ -57,14 +59,14 @@ bool Walk::is_home(std::uint64_t index) const {
 }
 
 bool Walk::has_no_key(Entry word) const {
-  const Geometry& geometry = operation_.session().server().geometry;
+  const Geometry& geometry = operation_.geometry();
   return geometry.can_grow() && word.is_deleted() && !word.is_locked() &&
          geometry.to_offset(word.reference()) == Geometry::stand_in_offset();
 }
 
 bool Walk::go_on_behind(std::uint64_t index) {
   const std::uint32_t next = std::max(segment_.table + 1, operation_.session().tables().first);
-  if (next >= operation_.session().server().geometry.most_tables) return false;
+  if (next >= operation_.geometry().most_tables) return false;
   words_.resize(chunk_begin_ + index + 1);
   earlier_.push_back(segment_);
   segment_ = segment_in(next, words_.size());
@@ -73,7 +75,7 @@ bool Walk::go_on_behind(std::uint64_t index) {
 }
 
 bool Walk::look_for_next_table() {
-  const bool may_have_one = segment_.table + 1 < operation_.session().server().geometry.most_tables;
+  const bool may_have_one = segment_.table + 1 < operation_.geometry().most_tables;
   return has_next_table() || !may_have_one || operation_.read_tables();
 }
 
@@ -90,16 +92,16 @@ bool Walk::read_chunk() {
   const std::uint64_t first = segment_.index_of(chunk_begin_);
   if (first == 0 && done > 0) operation_.count(probes::walk_wrapped);
   const std::uint64_t count =
-      std::min({operation_.chunk_entries(), segment_.entries - first, segment_.entries - done});
+      std::min({buffers_.chunk_entries(), segment_.entries - first, segment_.entries - done});
   std::array chain{
-      operation_.read_entries(segment_.first_slot + first, count, PendingOperation::first_reading),
+      buffers_.read_entries(segment_.first_slot + first, count, OperationBuffers::first_reading),
       fabric::WorkRequest{}};
-  if (reads_tables_) chain[1] = operation_.read_tables_request();
+  if (reads_tables_) chain[1] = buffers_.read_status(tables_offset);
   if (!operation_.read(std::span(chain).first(reads_tables_ ? 2 : 1))) return false;
   if (std::exchange(reads_tables_, false)) operation_.learn_tables();
   words_.resize(chunk_begin_ + count);
   const std::span<Entry> chunk = std::span(words_).subspan(chunk_begin_);
-  operation_.copy_entries(PendingOperation::first_reading, chunk);
+  buffers_.copy_entries(OperationBuffers::first_reading, chunk);
   const auto occupied = std::ranges::count_if(chunk, [](Entry word) { return !word.is_empty(); });
   operation_.session().load().add(static_cast<std::uint64_t>(occupied), count);
   return true;
@@ -127,7 +129,7 @@ Walk::Piece Walk::piece_at(std::uint64_t position, std::uint64_t length) const {
   }
   const std::uint64_t index = segment->index_of(position);
   const std::uint64_t count =
-      std::min({operation_.entries_per_buffer(), segment->entries - index, end - position});
+      std::min({buffers_.entries_per_buffer(), segment->entries - index, end - position});
   return {
       .slot = segment->first_slot + index, .count = count, .ends_segment = position + count == end};
 }
@@ -138,12 +140,12 @@ bool Walk::add_second_reading(std::uint64_t index, std::vector<fabric::WorkReque
   const std::uint64_t length = chunk_begin_ + index + 1;
   for (std::uint64_t position = 0; position < length;) {
     const Piece piece = piece_at(position, length);
-    if (!piece.ends_segment || position + piece.count > operation_.entries_per_buffer()) {
+    if (!piece.ends_segment || position + piece.count > buffers_.entries_per_buffer()) {
       chain.resize(before);
       return false;
     }
-    chain.push_back(operation_.read_entries(piece.slot, piece.count,
-                                            PendingOperation::second_reading, position));
+    chain.push_back(
+        buffers_.read_entries(piece.slot, piece.count, OperationBuffers::second_reading, position));
     position += piece.count;
   }
   return true;
@@ -163,9 +165,9 @@ bool may_have_the_same_key(Entry first, Entry second) {
 void Walk::compare(std::uint64_t position, std::uint64_t count) {
   if (!second_) second_ = Second::same_words;
   const std::span<const Entry> first = std::span(words_).subspan(position, count);
-  if (operation_.equal_entries(PendingOperation::second_reading, first)) return;
+  if (buffers_.equal_entries(OperationBuffers::second_reading, first)) return;
   for (std::uint64_t index = 0; index < count; ++index) {
-    const Entry second = operation_.entry(PendingOperation::second_reading, index);
+    const Entry second = buffers_.entry(OperationBuffers::second_reading, index);
     if (!may_have_the_same_key(first[index], second)) second_ = Second::different;
     const bool is_in_segment = position + index >= segment_.begin;
     second_has_deleted_ = second_has_deleted_ || (is_in_segment && second.is_deleted());
@@ -178,9 +180,9 @@ std::uint64_t Walk::add_pieces(std::uint64_t position, std::uint64_t length,
                                std::vector<fabric::WorkRequest>& chain) {
   for (std::uint64_t count = 0;;) {
     const Piece piece = piece_at(position + count, length);
-    if (count > 0 && count + piece.count > operation_.entries_per_buffer()) return count;
+    if (count > 0 && count + piece.count > buffers_.entries_per_buffer()) return count;
     chain.push_back(
-        operation_.read_entries(piece.slot, piece.count, PendingOperation::second_reading, count));
+        buffers_.read_entries(piece.slot, piece.count, OperationBuffers::second_reading, count));
     count += piece.count;
     if (!piece.ends_segment || position + count == length) return count;
   }
@@ -190,7 +192,7 @@ Walk::Validation Walk::validate(std::uint64_t index) {
   const std::uint64_t length = chunk_begin_ + index + 1;
   const bool was_read = second_.has_value();
   for (std::uint64_t position = 0; !was_read && position < length;) {
-    std::vector<fabric::WorkRequest>& chain = operation_.empty_chain();
+    std::vector<fabric::WorkRequest>& chain = buffers_.empty_chain();
     const std::uint64_t count = add_pieces(position, length, chain);
     if (!operation_.read(chain)) return Validation::disconnected;
     compare(position, count);

@@ -112,6 +112,7 @@ class Walk {
   Validation validate_keys();
 
   PendingOperation& operation_;
+  OperationBuffers& buffers_;
   std::uint64_t hash_;
   Segment segment_;                 // the last one
   std::vector<Segment> earlier_{};  // in tables before it

@@ -1,0 +1,206 @@
+#include "engine/client/operation_buffers.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "engine/copy_bytes.h"
+#include "engine/layout/geometry.h"
+#include "engine/layout/references.h"
+
+namespace falafel::engine {
+
+fabric::MemoryAddress OperationBuffers::remote_entry(std::uint64_t slot) const {
+  const ServerMemory& server = session_.server();
+  const bool is_in_first_table = slot < server.geometry.table_entries;
+  return {is_in_first_table ? server.table_key : server.later_tables_key,
+          server.geometry.entry_offset(slot)};
+}
+
+std::uint64_t OperationBuffers::longest_request_bytes() const {
+  return session_.host().device(0).attributes().max_message_bytes;
+}
+
+// The layout of the fixed buffer: one word for atomics and single words, two buffers for entries,
+// and the containers.
+std::uint64_t OperationBuffers::container_buffer() const {
+  return fabric::word_bytes + 2 * entries_per_buffer() * entry_bytes;
+}
+
+// Doubles the size, so that a client settles on the sizes it needs. Returns false if the host is
+// out of memory.
+bool OperationBuffers::grow(LocalMemory& memory, std::uint64_t length_bytes) {
+  if (memory.size_bytes >= length_bytes) return true;
+  auto grown =
+      allocate_local_memory(session_.host(), session_.domain(), std::bit_ceil(length_bytes));
+  if (grown) {
+    memory = std::move(*grown);
+  } else {
+    note_lack_of_memory();
+  }
+  return grown.has_value();
+}
+
+// Single words
+
+fabric::WorkRequest OperationBuffers::word_request(fabric::Opcode opcode,
+                                                   fabric::MemoryAddress remote) {
+  fabric::WorkRequest request;
+  request.opcode = opcode;
+  request.length_bytes = fabric::word_bytes;
+  request.local = own_slot().fixed.at(0);
+  request.remote = remote;
+  return request;
+}
+
+fabric::WorkRequest OperationBuffers::read_entry(std::uint64_t slot) {
+  return word_request(fabric::Opcode::read, remote_entry(slot));
+}
+
+fabric::WorkRequest OperationBuffers::swap_entry(std::uint64_t slot, Entry expected,
+                                                 Entry desired) {
+  auto request = word_request(fabric::Opcode::compare_and_swap, remote_entry(slot));
+  request.compare = expected.word();
+  request.swap_or_add = desired.word();
+  return request;
+}
+
+fabric::WorkRequest OperationBuffers::read_status(std::uint64_t chunk_offset) {
+  return word_request(fabric::Opcode::read, {session_.server().chunk_key, chunk_offset});
+}
+
+std::uint64_t OperationBuffers::fetched_word() const {
+  std::uint64_t word = 0;
+  std::memcpy(&word, own_slot().fixed.bytes(0, fabric::word_bytes).data(), fabric::word_bytes);
+  return word;
+}
+
+// Entries
+
+std::uint64_t OperationBuffers::chunk_entries() const { return session_.slots().chunk_entries(); }
+
+std::uint64_t OperationBuffers::entries_per_buffer() const {
+  return session_.slots().entries_per_buffer();
+}
+
+fabric::WorkRequest OperationBuffers::read_entries(std::uint64_t slot, std::uint64_t count,
+                                                   std::uint64_t buffer, std::uint64_t position) {
+  FALAFEL_ASSERT(count > 0 && position + count <= entries_per_buffer(),
+                 "{} entries do not fit the buffer", position + count);
+  fabric::WorkRequest request;
+  request.opcode = fabric::Opcode::read;
+  request.length_bytes = static_cast<std::uint32_t>(count * entry_bytes);
+  request.local = own_slot().fixed.at(fabric::word_bytes +
+                                      (buffer * entries_per_buffer() + position) * entry_bytes);
+  request.remote = remote_entry(slot);
+  return request;
+}
+
+std::span<const std::byte> OperationBuffers::entry_bytes_of(std::uint64_t buffer,
+                                                            std::uint64_t length) const {
+  return own_slot().fixed.bytes(fabric::word_bytes + buffer * entries_per_buffer() * entry_bytes,
+                                length);
+}
+
+static_assert(std::has_unique_object_representations_v<Entry>, "entries are compared bytewise");
+
+void OperationBuffers::copy_entries(std::uint64_t buffer, std::span<Entry> destination) const {
+  const std::size_t length = destination.size_bytes();
+  std::memcpy(destination.data(), entry_bytes_of(buffer, length).data(), length);
+}
+
+bool OperationBuffers::equal_entries(std::uint64_t buffer, std::span<const Entry> expected) const {
+  const std::size_t length = expected.size_bytes();
+  return std::memcmp(expected.data(), entry_bytes_of(buffer, length).data(), length) == 0;
+}
+
+Entry OperationBuffers::entry(std::uint64_t buffer, std::uint64_t index) const {
+  Entry entry;
+  const auto bytes = entry_bytes_of(buffer, (index + 1) * entry_bytes);
+  std::memcpy(&entry, bytes.last(entry_bytes).data(), entry_bytes);
+  return entry;
+}
+
+// Containers
+
+std::uint64_t OperationBuffers::container_buffer_bytes() const {
+  const ReadaheadOptions& readahead = session_.options().readahead;
+  return std::uint64_t{readahead.containers} * readahead.container_bytes;
+}
+
+LoadedContainer OperationBuffers::container_of(Entry entry, std::uint64_t position) const {
+  const ServerMemory& server = session_.server();
+  const std::uint64_t chunk_offset = server.geometry.to_offset(entry.reference());
+  const auto most_bytes = References(server.geometry).most_bytes(entry);
+  const std::uint64_t wanted = most_bytes
+                                   ? std::min<std::uint64_t>(*most_bytes, longest_request_bytes())
+                                   : session_.options().readahead.container_bytes;
+  return {.chunk_offset = chunk_offset,
+          .memory = &own_slot().fixed,
+          .memory_offset = container_buffer() + position,
+          .loaded_bytes =
+              std::min({wanted, container_buffer_bytes(), server.chunk_bytes - chunk_offset})};
+}
+
+std::optional<LoadedContainer> OperationBuffers::container_of_length(std::uint64_t chunk_offset,
+                                                                     std::uint64_t length_bytes) {
+  LoadedContainer container{.chunk_offset = chunk_offset,
+                            .memory = &own_slot().fixed,
+                            .memory_offset = container_buffer(),
+                            .loaded_bytes = length_bytes};
+  if (length_bytes <= session_.options().readahead.container_bytes) return container;
+  LocalMemory& incoming = own_slot().incoming;
+  if (!grow(incoming, length_bytes)) return std::nullopt;
+  container.memory = &incoming;
+  container.memory_offset = 0;
+  container.loaded_bytes = std::min<std::uint64_t>(length_bytes, longest_request_bytes());
+  return container;
+}
+
+std::optional<std::uint64_t> OperationBuffers::extend(LoadedContainer& container,
+                                                      std::uint64_t length_bytes) {
+  LocalMemory& incoming = own_slot().incoming;
+  const bool is_there_already = container.memory == &incoming;
+  std::uint64_t kept = container.loaded_bytes;
+  if (is_there_already && incoming.size_bytes < length_bytes) kept = 0;
+  if (!grow(incoming, length_bytes)) return std::nullopt;
+  if (!is_there_already) copy_bytes(container.bytes(), incoming.bytes(0, kept).data());
+  container = {.chunk_offset = container.chunk_offset,
+               .memory = &incoming,
+               .memory_offset = 0,
+               .loaded_bytes = length_bytes};
+  return kept;
+}
+
+fabric::WorkRequest OperationBuffers::read_part(const LoadedContainer& container,
+                                                std::uint64_t begin, std::uint64_t length_bytes) {
+  fabric::WorkRequest request;
+  request.opcode = fabric::Opcode::read;
+  request.length_bytes = static_cast<std::uint32_t>(length_bytes);
+  request.local = container.memory->at(container.memory_offset + begin);
+  request.remote = {session_.server().chunk_key, container.chunk_offset + begin};
+  return request;
+}
+
+bool OperationBuffers::prepare_outgoing(std::uint64_t length_bytes) {
+  return grow(own_slot().outgoing, length_bytes);
+}
+
+std::span<std::byte> OperationBuffers::outgoing(std::uint64_t length_bytes) {
+  return own_slot().outgoing.bytes(0, length_bytes);
+}
+
+fabric::WorkRequest OperationBuffers::write_container(std::uint64_t chunk_offset,
+                                                      std::uint32_t remote_key,
+                                                      std::uint64_t length_bytes) {
+  fabric::WorkRequest request;
+  request.opcode = fabric::Opcode::write;
+  request.length_bytes = static_cast<std::uint32_t>(length_bytes);
+  request.local = own_slot().outgoing.at(0);
+  request.remote = {remote_key, chunk_offset};
+  return request;
+}
+
+}  // namespace falafel::engine
