@@ -34,14 +34,14 @@ std::uint64_t reserve_of_blocks(const ServerOptions& options, std::uint64_t bloc
 }  // namespace
 
 Blocks::Blocks(fabric::Host& host, const ServerOptions& options, MemoryBook& book, HeldMemory& held,
-               ServerStatistics& statistics, MatureSpaceControl control)
+               ServerStatistics& statistics, MatureSpaceControl& control)
     : host_(host),
       options_(options),
       geometry_(options.geometry),
       book_(book),
       held_(held),
       statistics_(statistics),
-      control_(std::move(control)),
+      control_(control),
       least_held_(
           std::max(options.least_held_bytes / options.geometry.mature_bytes, fewest_held_blocks)),
       work_(host) {}
@@ -59,7 +59,7 @@ Outlook Blocks::room_for(const RoomRequest& request) const {
   const bool is_full = has_memory ? has_nothing_to_gain(request) : is_measured_full(request);
   if (!is_full) return {.room = Room::comes};
   const bool has_nothing_to_evict =
-      !control_.evict || request.nothing_to_evict_at_bytes == book_.mature().allocated_bytes();
+      !options_.evicts || request.nothing_to_evict_at_bytes == book_.mature().allocated_bytes();
   return {.room = has_nothing_to_evict ? Room::none : Room::can_be_made};
 }
 
@@ -143,7 +143,7 @@ void Blocks::grow() {
   }
   if (grown > 0) host_.count(probes::memory_grew);
   if (grown == most_blocks_at_a_time) work_.raise();
-  control_.report();
+  control_.on_outlook_changed();
 }
 
 void Blocks::release_free_blocks() {
@@ -281,7 +281,7 @@ void Blocks::measure() {
   const std::uint64_t began_ns = host_.now_ns();
   const std::uint64_t written_bytes = book_.mature().written_bytes();
   is_measuring_ = true;
-  std::vector<LiveSpace> blocks = control_.measure();
+  std::vector<LiveSpace> blocks = control_.measure_live_data();
   is_measuring_ = false;
   book_.mature().note_live(blocks);
   measurement_ = Measurement{.blocks = std::move(blocks),
@@ -289,7 +289,7 @@ void Blocks::measure() {
                              .written_bytes = written_bytes,
                              .entries_cleaned = entries_cleaned};
   measurement_->usable_bytes = usable_bytes();
-  control_.report();
+  control_.on_outlook_changed();
 }
 
 // Returns the block that gains most.

@@ -45,7 +45,8 @@
 #include "engine/server/live_space.h"
 #include "engine/server/mature_space.h"
 #include "engine/server/memory_book.h"
-#include "engine/server/server.h"
+#include "engine/server/server_inspection.h"
+#include "engine/server/server_options.h"
 #include "engine/server/work_signal.h"
 #include "fabric/fabric.h"
 
@@ -54,7 +55,7 @@ namespace falafel::engine {
 class Blocks final : public MatureSpace {
  public:
   Blocks(fabric::Host& host, const ServerOptions& options, MemoryBook& book, HeldMemory& held,
-         ServerStatistics& statistics, MatureSpaceControl control);
+         ServerStatistics& statistics, MatureSpaceControl& control);
 
   Outlook room_for(const RoomRequest& request) const override;
   void make_room(RoomRequest& request) override;
@@ -136,7 +137,7 @@ class Blocks final : public MatureSpace {
   MemoryBook& book_;
   HeldMemory& held_;
   ServerStatistics& statistics_;
-  MatureSpaceControl control_;
+  MatureSpaceControl& control_;
   const std::uint64_t least_held_;  // blocks
   WorkSignal work_;
   std::uint64_t look_again_ns_ = fabric::never_ns;

@@ -13,11 +13,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/safeguards.h"
 #include "engine/server/chunk.h"
 #include "engine/server/cleanup.h"
 #include "engine/server/entry_updater.h"
 #include "engine/server/rebinding_counter.h"
-#include "engine/server/server.h"
+#include "engine/server/server_inspection.h"
 #include "fabric/fabric.h"
 
 namespace falafel::engine {

@@ -12,7 +12,7 @@
 #include "engine/server/chunk.h"
 #include "engine/server/cleanup.h"
 #include "engine/server/entry_removal.h"
-#include "engine/server/server.h"
+#include "engine/server/server_inspection.h"
 #include "fabric/fabric.h"
 
 namespace falafel::engine {

@@ -20,7 +20,7 @@
 
 #include "engine/layout/control_message.h"
 #include "engine/local_memory.h"
-#include "engine/server/server.h"
+#include "engine/server/server_inspection.h"
 #include "fabric/fabric.h"
 
 namespace falafel::engine {

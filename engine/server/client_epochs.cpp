@@ -1,12 +1,8 @@
 #include "engine/server/client_epochs.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace falafel::engine {
-
-ClientEpochs::ClientEpochs(std::function<void(std::uint32_t, std::uint64_t)> ask)
-    : ask_(std::move(ask)) {}
 
 // A new client has not begun anything yet.
 void ClientEpochs::add_client(std::uint32_t client) {
@@ -58,7 +54,7 @@ void ClientEpochs::ask_all() {
   for (auto& [number, client] : clients_) {
     if (client.asked != client.confirmed || client.asked == epoch_) continue;
     client.asked = epoch_;
-    ask_(number, epoch_);
+    membership_.ask(number, question_, {.kind = message_, .epoch = epoch_});
   }
 }
 

@@ -4,15 +4,18 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
+
+#include "engine/layout/control_message.h"
+#include "engine/server/membership.h"
 
 namespace falafel::engine {
 
 class ClientEpochs {
  public:
-  // `ask(client, epoch)` sends the question.
-  explicit ClientEpochs(std::function<void(std::uint32_t, std::uint64_t)> ask);
+  // The question, and the kind of message that asks it.
+  ClientEpochs(Membership& membership, Question question, MessageKind message)
+      : membership_(membership), question_(question), message_(message) {}
 
   void add_client(std::uint32_t client);
   void remove_client(std::uint32_t client);
@@ -37,7 +40,9 @@ class ClientEpochs {
 
   void ask_all();
 
-  std::function<void(std::uint32_t, std::uint64_t)> ask_;
+  Membership& membership_;
+  const Question question_;
+  const MessageKind message_;
   std::uint64_t epoch_ = 0;
   std::map<std::uint32_t, Client> clients_;
 };

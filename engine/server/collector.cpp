@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "engine/layout/expiry.h"
 #include "engine/layout/key_hash.h"
@@ -29,25 +30,24 @@ Collector::Collector(fabric::Host& host, const Chunk& chunk, const ServerOptions
       statistics_(statistics),
       pace_(host) {}
 
-void Collector::collect_regions(const std::vector<std::uint32_t>& regions,
-                                const std::function<void()>& free_early) {
+void Collector::move_regions(const std::vector<std::uint32_t>& regions) {
   std::vector<ByteRange> ranges;
   ranges.reserve(regions.size());
   for (const std::uint32_t region : regions) {
     const std::uint64_t begin = chunk_.geometry.region_offset(region);
     ranges.push_back({.begin = begin, .end = begin + chunk_.geometry.region_bytes});
   }
-  if (!chunk_.geometry.has_blocks()) return collect(ByteRanges(std::move(ranges)), free_early);
+  if (!chunk_.geometry.has_blocks()) return move_all(ByteRanges(std::move(ranges)));
   for (const ByteRange& range : ranges) {
-    collect(ByteRanges({range}),
-            &range == &ranges.back() ? free_early : std::function<void()>([] {}));
+    settle();
+    move_all(ByteRanges({range}));
   }
 }
 
-void Collector::collect_mature_space(std::uint32_t space, const std::function<void()>& free_early) {
-  const ByteRanges source({used_range(space)});
+void Collector::move_mature_space(std::uint32_t space) {
+  ByteRanges source({used_range(space)});
   book_.mature().begin_collection(space);
-  collect(source, free_early);
+  move_all(std::move(source));
 }
 
 ByteRange Collector::used_range(std::uint32_t space) const {
@@ -56,25 +56,27 @@ ByteRange Collector::used_range(std::uint32_t space) const {
 }
 
 void Collector::collect_former(const ByteRange& source) {
-  collect(
-      ByteRanges({source}), [] {}, book_.mature().rest_bytes());
+  move_all(ByteRanges({source}), book_.mature().rest_bytes());
+  settle();
 }
 
-void Collector::collect(const ByteRanges& source, const std::function<void()>& free_early,
-                        std::uint64_t most_bytes) {
-  Task task{.source = source, .room_bytes = {}};
-  for (const ByteRange& range : source.all()) {
+void Collector::move_all(ByteRanges source, std::uint64_t most_bytes) {
+  Task& task = task_.emplace(Task{.source = std::move(source), .room_bytes = {}});
+  for (const ByteRange& range : task.source.all()) {
     task.room_bytes.push_back(std::min(range.end - range.begin, most_bytes));
   }
   const Visit visit = [&](std::uint64_t slot, Entry entry) { move(slot, entry, task); };
-  if (!scan_memory(source, visit)) {
-    // The walk finds what the scan has not moved. It must not find entries whose update is still in
-    // flight.
-    settle_all(task);
-    walk_table(source, visit);
-  }
-  if (!safeguards_.drain_before_free) free_early();
+  if (scan_memory(task.source, visit)) return;
+  // The walk finds what the scan has not moved. It must not find entries whose update is still in
+  // flight.
   settle_all(task);
+  walk_table(task.source, visit);
+}
+
+void Collector::settle() {
+  if (!task_) return;
+  settle_all(*task_);
+  task_.reset();
 }
 
 void Collector::settle_all(const Task& task) {

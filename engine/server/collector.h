@@ -19,6 +19,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "engine/server/byte_ranges.h"
@@ -27,7 +28,8 @@
 #include "engine/server/live_space.h"
 #include "engine/server/memory_book.h"
 #include "engine/server/pace.h"
-#include "engine/server/server.h"
+#include "engine/server/server_inspection.h"
+#include "engine/server/server_options.h"
 #include "fabric/fabric.h"
 
 namespace falafel::engine {
@@ -37,16 +39,16 @@ class Collector {
   Collector(fabric::Host& host, const Chunk& chunk, const ServerOptions& options,
             EntryUpdater& updater, MemoryBook& book, ServerStatistics& statistics);
 
-  // Both functions wait and return after all their updates have completed.
+  // A collection is one of the first two functions, and then settle(). All of them wait.
   //
-  // Moves live containers of these regions to the active mature space. Blocks: one region after the
-  // other, because the copies of each may open one block. Without
-  // Safeguards::drain_before_free, `free_early` is called after everything is copied but before the
-  // updates have completed.
-  void collect_regions(const std::vector<std::uint32_t>& regions,
-                       const std::function<void()>& free_early);
-  // Moves the live containers of this mature space to another one. The caller ends the collection.
-  void collect_mature_space(std::uint32_t space, const std::function<void()>& free_early);
+  // Moves live containers of these regions to the active mature space: copies them, and submits the
+  // updates of their entries. Blocks: one region after the other, because the copies of each may
+  // open one block.
+  void move_regions(const std::vector<std::uint32_t>& regions);
+  // Moves the live containers of this mature space to another one.
+  void move_mature_space(std::uint32_t space);
+  // Returns when all updates have completed, and no entry points into the source any more.
+  void settle();
 
   // For a server that starts over memory which has data: moves the live containers of that part to
   // the rest of the active mature space. What does not fit there is lost.
@@ -60,13 +62,12 @@ class Collector {
   using Visit = std::function<void(std::uint64_t slot, Entry entry)>;
   // The parameters of one collection.
   struct Task {
-    const ByteRanges& source;
+    ByteRanges source;
     std::vector<std::uint64_t> room_bytes;  // bytes that may still be copied, for each range
   };
 
   // Copies at most this number of bytes from each range.
-  void collect(const ByteRanges& source, const std::function<void()>& free_early,
-               std::uint64_t most_bytes = ~std::uint64_t{0});
+  void move_all(ByteRanges source, std::uint64_t most_bytes = ~std::uint64_t{0});
   bool scan_memory(const ByteRanges& source, const Visit& visit);
   void walk_table(const ByteRanges& source, const Visit& visit);
   ByteRange used_range(std::uint32_t space) const;
@@ -90,6 +91,7 @@ class Collector {
   MemoryBook& book_;
   ServerStatistics& statistics_;
   Pace pace_;
+  std::optional<Task> task_;  // from its beginning until it is settled
 };
 
 }  // namespace falafel::engine

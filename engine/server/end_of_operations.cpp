@@ -1,13 +1,8 @@
 #include "engine/server/end_of_operations.h"
 
-#include <utility>
 #include <vector>
 
 namespace falafel::engine {
-
-EndOfOperations::EndOfOperations(std::function<void(std::uint32_t, std::uint64_t)> ask,
-                                 std::function<void(std::uint32_t)> answer)
-    : answer_(std::move(answer)), epochs_(std::move(ask)) {}
 
 void EndOfOperations::remove_client(std::uint32_t client) {
   epochs_.remove_client(client);
@@ -33,7 +28,7 @@ void EndOfOperations::answer_what_may_be() {
   }
   for (const std::uint32_t client : answered) {
     requests_.erase(client);
-    answer_(client);
+    membership_.send(client, {.kind = MessageKind::all_ended});
   }
 }
 

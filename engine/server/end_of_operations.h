@@ -4,18 +4,18 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 
 #include "engine/server/client_epochs.h"
+#include "engine/server/membership.h"
 
 namespace falafel::engine {
 
 class EndOfOperations {
  public:
-  // `ask(client, epoch)` sends the question, `answer(client)` the answer to a request.
-  EndOfOperations(std::function<void(std::uint32_t, std::uint64_t)> ask,
-                  std::function<void(std::uint32_t)> answer);
+  // `membership` sends the questions, and the answers to requests.
+  explicit EndOfOperations(Membership& membership)
+      : membership_(membership), epochs_(membership, Question::end, MessageKind::ask_for_end) {}
 
   void add_client(std::uint32_t client) { epochs_.add_client(client); }
   // The client is fenced, but its requests may still be landing.
@@ -34,7 +34,7 @@ class EndOfOperations {
  private:
   void answer_what_may_be();
 
-  std::function<void(std::uint32_t)> answer_;
+  Membership& membership_;
   ClientEpochs epochs_;
   std::map<std::uint32_t, std::uint64_t> requests_;  // epochs, by client
 };

@@ -20,7 +20,7 @@
 #include "engine/server/chunk.h"
 #include "engine/server/container_reader.h"
 #include "engine/server/rebinding_counter.h"
-#include "engine/server/server.h"
+#include "engine/server/server_inspection.h"
 #include "engine/server/single_update.h"
 #include "fabric/fabric.h"
 

@@ -26,11 +26,16 @@ Eviction::Eviction(fabric::Host& host, const Chunk& chunk, const ServerOptions& 
       running_(host),
       accessed_(chunk.geometry.slot_count()) {}
 
+std::uint64_t evicted_part(const ServerOptions& options, std::uint64_t capacity) {
+  return std::max<std::uint64_t>(1, capacity / 100 * options.evicted_percent);
+}
+
 Eviction::Freed Eviction::free_memory(std::uint64_t bytes) {
   return run({.entries = 0, .bytes = bytes, .only_mature = true});
 }
 
-Eviction::Freed Eviction::free_entries(std::uint64_t entries) {
+Eviction::Freed Eviction::free_part_of_table() {
+  const std::uint64_t entries = evicted_part(options_, chunk_.last_table_entries());
   return run({.entries = entries, .bytes = 0, .only_mature = false});
 }
 

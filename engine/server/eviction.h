@@ -15,11 +15,15 @@
 #include "engine/server/chunk.h"
 #include "engine/server/fiber_mutex.h"
 #include "engine/server/memory_book.h"
-#include "engine/server/server.h"
+#include "engine/server/server_inspection.h"
+#include "engine/server/server_options.h"
 #include "engine/server/single_update.h"
 #include "fabric/fabric.h"
 
 namespace falafel::engine {
+
+// ServerOptions::evicted_percent of a capacity, at least 1.
+std::uint64_t evicted_part(const ServerOptions& options, std::uint64_t capacity);
 
 class Eviction {
  public:
@@ -40,8 +44,8 @@ class Eviction {
   // fewer, but frees none only if no value is left there. Waits. Several fibers may call both
   // functions; they wait for each other.
   Freed free_memory(std::uint64_t bytes);
-  // The same for this number of values anywhere.
-  Freed free_entries(std::uint64_t entries);
+  // The same for ServerOptions::evicted_percent of the last table's entries, and values anywhere.
+  Freed free_part_of_table();
   bool is_running() const { return running_.is_locked(); }
 
  private:

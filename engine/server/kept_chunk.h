@@ -7,7 +7,7 @@
 #pragma once
 
 #include "engine/server/chunk.h"
-#include "engine/server/server.h"
+#include "engine/server/server_options.h"
 #include "fabric/fabric.h"
 
 namespace falafel::engine {

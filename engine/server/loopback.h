@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/server/server.h"
+#include "engine/server/server_options.h"
 #include "fabric/fabric.h"
 
 namespace falafel::engine {

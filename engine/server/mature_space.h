@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <vector>
 
@@ -42,16 +41,20 @@ struct Outlook {
 };
 
 // The operations of the server that the mature memory needs.
-struct MatureSpaceControl {
-  // Returns what is live in each space. May wait.
-  std::function<std::vector<LiveSpace>()> measure;
+class MatureSpaceControl {
+ public:
+  // The live data in each space. May wait.
+  virtual std::vector<LiveSpace> measure_live_data() = 0;
   // Requests the collection of a space; on_collected() reports its end.
-  std::function<void(std::uint32_t)> ask_for_collection;
-  // Answers may have changed.
-  std::function<void()> report;
-  // Evicts values, so that a collection makes room. Returns false if it cannot make any. May wait.
-  // Empty: the server does not evict.
-  std::function<bool()> evict;
+  virtual void ask_for_collection(std::uint32_t space) = 0;
+  // The answers of room_for() may have changed.
+  virtual void on_outlook_changed() = 0;
+  // If the server evicts: deletes values, so that a collection makes room. Returns false if it
+  // cannot make any. May wait.
+  virtual bool evict() = 0;
+
+ protected:
+  ~MatureSpaceControl() = default;
 };
 
 class MatureSpace {

@@ -44,12 +44,12 @@ struct Membership::Client {
 };
 
 Membership::Membership(fabric::Host& host, const Chunk& chunk, const ServerOptions& options,
-                       fabric::CompletionQueue& completions, MembershipEvents events)
+                       fabric::CompletionQueue& completions, ClientEvents& events)
     : host_(host),
       chunk_(chunk),
       options_(options),
       completions_(completions),
-      events_(std::move(events)),
+      events_(events),
       changed_(host.create_event()) {}
 
 Membership::~Membership() = default;
@@ -135,7 +135,7 @@ void Membership::accept(fabric::ConnectionRequest& request) {
   if (!accepted) return request.reject(to_reason(accepted.error().detail));
   client.queue_pair = std::move(*accepted);
   clients_[client.number] = std::move(*made);
-  events_.joined(client.number);
+  events_.on_joined(client.number);
   client.channel->open(*client.queue_pair);
   changed_->notify_all();
 }
@@ -267,7 +267,7 @@ void Membership::handle_received(Client& client, std::uint64_t buffer, std::uint
   client.last_heard_ns = host_.now_ns();
   if (!message) return expel(client.number, message.error());
   if (message->kind == MessageKind::goodbye) return give_up(client);
-  events_.message(client.number, *message);
+  events_.on_message(client.number, *message);
   if (!client.given_up) client.channel->acknowledge_if_due();
 }
 
@@ -341,7 +341,7 @@ void Membership::act_on(Client& client) {
   host_.count(probes::flush_overdue);
   if (host_.device(0).attributes().destruction_drains) return forget(client.number);
   client.quarantined = true;
-  events_.quarantined(client.number);
+  events_.on_quarantined(client.number);
 }
 
 void Membership::fence(Client& client) {
@@ -352,10 +352,10 @@ void Membership::fence(Client& client) {
   if (options_.safeguards.fence_before_reclaim) {
     client.queue_pair->move_to_error();
     client.flush_due_ns = host_.now_ns() + options_.flush_timeout_ns;
-    events_.left(client.number);
+    events_.on_left(client.number);
   } else {
-    events_.left(client.number);
-    events_.gone(client.number);
+    events_.on_left(client.number);
+    events_.on_gone(client.number);
     clients_.erase(client.number);
   }
 }
@@ -363,7 +363,7 @@ void Membership::fence(Client& client) {
 // Destroys the client's memory registrations and, with them, its access rights.
 void Membership::forget(std::uint32_t number) {
   clients_.erase(number);
-  events_.gone(number);
+  events_.on_gone(number);
 }
 
 }  // namespace falafel::engine

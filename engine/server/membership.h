@@ -14,7 +14,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,21 +23,26 @@
 #include "engine/layout/control_message.h"
 #include "engine/local_memory.h"
 #include "engine/server/chunk.h"
-#include "engine/server/server.h"
+#include "engine/server/server_inspection.h"
+#include "engine/server/server_options.h"
 #include "fabric/fabric.h"
 
 namespace falafel::engine {
 
-// Callbacks into the rest of the server.
-struct MembershipEvents {
-  std::function<void(std::uint32_t client)> joined;
-  std::function<void(std::uint32_t client, const ControlMessage&)> message;
+// The part of the server that is told of clients.
+class ClientEvents {
+ public:
+  virtual void on_joined(std::uint32_t client) = 0;
+  virtual void on_message(std::uint32_t client, const ControlMessage& message) = 0;
   // The client is fenced: it can no longer read or send messages. Its writes may still be landing.
-  std::function<void(std::uint32_t client)> left;
+  virtual void on_left(std::uint32_t client) = 0;
   // The client's flush is overdue, so its regions remain unavailable for an unknown time.
-  std::function<void(std::uint32_t client)> quarantined;
+  virtual void on_quarantined(std::uint32_t client) = 0;
   // All of the client's writes have landed, so its regions may be reclaimed.
-  std::function<void(std::uint32_t client)> gone;
+  virtual void on_gone(std::uint32_t client) = 0;
+
+ protected:
+  ~ClientEvents() = default;
 };
 
 // Requests of the server that the client must answer within the heartbeat time-out; for the end of
@@ -49,7 +53,7 @@ inline constexpr std::size_t question_count = 3;
 class Membership {
  public:
   Membership(fabric::Host& host, const Chunk& chunk, const ServerOptions& options,
-             fabric::CompletionQueue& completions, MembershipEvents events);
+             fabric::CompletionQueue& completions, ClientEvents& events);
   ~Membership();
 
   static std::uint32_t completions_per_client();
@@ -107,7 +111,7 @@ class Membership {
   const Chunk& chunk_;
   const ServerOptions& options_;
   fabric::CompletionQueue& completions_;
-  MembershipEvents events_;
+  ClientEvents& events_;
   std::map<std::uint32_t, std::unique_ptr<Client>> clients_;
   std::unique_ptr<fabric::Event> changed_;  // a client joined, failed or was drained
   std::uint32_t next_number_ = 1;

@@ -7,7 +7,7 @@
 
 #include "engine/layout/geometry.h"
 #include "engine/server/mature_spaces.h"
-#include "engine/server/server.h"
+#include "engine/server/server_inspection.h"
 
 namespace falafel::engine {
 

@@ -25,7 +25,8 @@
 #include "engine/server/memory_book.h"
 #include "engine/server/pace.h"
 #include "engine/server/processor_updater.h"
-#include "engine/server/server.h"
+#include "engine/server/server_inspection.h"
+#include "engine/server/server_options.h"
 #include "fabric/fabric.h"
 
 namespace falafel::engine {

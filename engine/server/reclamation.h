@@ -7,10 +7,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "engine/server/client_epochs.h"
+#include "engine/server/membership.h"
 
 namespace falafel::engine {
 
@@ -22,12 +22,13 @@ struct CollectedMemory {
 
 class Reclamation {
  public:
-  // `ask(client, epoch)` sends the request. `reclaim` is called when the memory may be reused.
-  Reclamation(std::function<void(std::uint32_t, std::uint64_t)> ask,
-              std::function<void(const CollectedMemory&)> reclaim);
+  // `membership` asks the clients.
+  explicit Reclamation(Membership& membership)
+      : epochs_(membership, Question::quiescence, MessageKind::ask_for_quiescence) {}
 
   void add_client(std::uint32_t client) { epochs_.add_client(client); }
-  void remove_client(std::uint32_t client);  // the client is fenced
+  // The client is fenced.
+  void remove_client(std::uint32_t client) { epochs_.remove_client(client); }
   // Returns whether the client was asked about that epoch and has not answered.
   bool is_answer(std::uint32_t client, std::uint64_t epoch) const {
     return epochs_.is_answer(client, epoch);
@@ -36,10 +37,13 @@ class Reclamation {
   bool is_unheard_of(std::uint32_t client, std::uint64_t epoch) const {
     return epochs_.is_unheard_of(client, epoch);
   }
-  void on_quiescent(std::uint32_t client, std::uint64_t epoch);
+  void on_quiescent(std::uint32_t client, std::uint64_t epoch) { epochs_.confirm(client, epoch); }
 
   // The collection of `memory` has ended.
   void add(const std::vector<CollectedMemory>& memory);
+  // Removes the memory that may be reused, and returns it. Call after each of the functions above
+  // that changes something.
+  std::vector<CollectedMemory> take_reclaimed();
   bool is_waiting() const { return !waiting_.empty(); }
   // Returns whether any memory waits for that client.
   bool is_awaited(std::uint32_t client) const;
@@ -50,9 +54,6 @@ class Reclamation {
     CollectedMemory memory;
   };
 
-  void reclaim_what_may_be();
-
-  std::function<void(const CollectedMemory&)> reclaim_;
   ClientEpochs epochs_;
   std::vector<Waiting> waiting_;
 };

@@ -31,7 +31,8 @@
 #include "engine/server/mature_space.h"
 #include "engine/server/membership.h"
 #include "engine/server/memory_book.h"
-#include "engine/server/server.h"
+#include "engine/server/server_inspection.h"
+#include "engine/server/server_options.h"
 #include "engine/server/work_signal.h"
 #include "fabric/fabric.h"
 

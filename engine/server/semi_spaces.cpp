@@ -16,13 +16,13 @@ static std::uint64_t reserve_of_semi_space(const ServerOptions& options) {
 }
 
 SemiSpaces::SemiSpaces(fabric::Host& host, const ServerOptions& options, const MemoryBook& book,
-                       ServerStatistics& statistics, MatureSpaceControl control)
+                       ServerStatistics& statistics, MatureSpaceControl& control)
     : host_(host),
       options_(options),
       geometry_(options.geometry),
       book_(book),
       statistics_(statistics),
-      control_(std::move(control)),
+      control_(control),
       reserve_regions_(reserve_of_semi_space(options)) {}
 
 Outlook SemiSpaces::room_for(const RoomRequest& request) const {
@@ -78,7 +78,7 @@ bool SemiSpaces::is_measurement_due(const RoomRequest& request) const {
 }
 
 bool SemiSpaces::can_evict(const RoomRequest& request) const {
-  return control_.evict && request.nothing_to_evict_at_bytes != book_.mature().allocated_bytes();
+  return options_.evicts && request.nothing_to_evict_at_bytes != book_.mature().allocated_bytes();
 }
 
 void SemiSpaces::measure(RoomRequest& request) {
@@ -89,7 +89,7 @@ void SemiSpaces::measure(RoomRequest& request) {
   const std::uint64_t began_ns = host_.now_ns();
   const std::uint64_t used = used_bytes();
   std::uint64_t live = 0;
-  for (const LiveSpace& space : control_.measure()) live += space.live_bytes;
+  for (const LiveSpace& space : control_.measure_live_data()) live += space.live_bytes;
   live = std::min(live, used);
   measurement_ = Measurement{.number = *request.measurement,
                              .garbage_bytes = used - live,
@@ -115,7 +115,7 @@ void SemiSpaces::on_collected(std::uint32_t) {
   host_.count(probes::mature_space_flipped);
   is_collection_asked_ = false;
   measurement_.reset();
-  control_.report();
+  control_.on_outlook_changed();
 }
 
 std::optional<MeasurementTime> SemiSpaces::measured() const {

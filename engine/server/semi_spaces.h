@@ -13,7 +13,8 @@
 
 #include "engine/server/mature_space.h"
 #include "engine/server/memory_book.h"
-#include "engine/server/server.h"
+#include "engine/server/server_inspection.h"
+#include "engine/server/server_options.h"
 #include "fabric/fabric.h"
 
 namespace falafel::engine {
@@ -21,7 +22,7 @@ namespace falafel::engine {
 class SemiSpaces final : public MatureSpace {
  public:
   SemiSpaces(fabric::Host& host, const ServerOptions& options, const MemoryBook& book,
-             ServerStatistics& statistics, MatureSpaceControl control);
+             ServerStatistics& statistics, MatureSpaceControl& control);
 
   Outlook room_for(const RoomRequest& request) const override;
   void make_room(RoomRequest& request) override;
@@ -60,7 +61,7 @@ class SemiSpaces final : public MatureSpace {
   const Geometry& geometry_;
   const MemoryBook& book_;
   ServerStatistics& statistics_;
-  MatureSpaceControl control_;
+  MatureSpaceControl& control_;
   const std::uint64_t reserve_regions_;
   std::optional<Measurement> measurement_;
   bool is_collection_asked_ = false;

@@ -27,7 +27,7 @@ tl::unexpected<fabric::Error> lacks_memory() {
 }  // namespace
 
 ServerState::ServerState(fabric::Host& owner, const ServerOptions& server_options)
-    : host_(owner), options_(server_options), moving_(owner), collector_work_(owner) {}
+    : host_(owner), options_(server_options), moving_(owner) {}
 
 // Start and end
 
@@ -49,17 +49,17 @@ fabric::Result<void> ServerState::start() {
     eviction_updater_ = std::move(*for_eviction);
     eviction_.emplace(host_, chunk_, options_, *book_, *eviction_updater_, moving_, statistics_);
   }
-  maintenance_.emplace(
-      host_, chunk_, options_, *book_, *cleanup_updater_, *reader_, moving_, statistics_,
-      rebindings_,
-      [this](std::uint32_t client) {
-        membership_->send(client, {.kind = MessageKind::cleanup_done});
-      },
-      [this] { evict_for_table(); });
+  maintenance_.emplace(host_, chunk_, options_, *book_, *cleanup_updater_, *reader_, moving_,
+                       statistics_, rebindings_, *membership_, eviction_ ? &*eviction_ : nullptr);
+  if (eviction_) {
+    memory_eviction_.emplace(options_, *book_, statistics_, *eviction_, *maintenance_, *mature_);
+  }
+  collection_.emplace(host_, options_, *book_, *collector_, *reclamation_, *grants_, *mature_,
+                      moving_, statistics_);
   spawn("messages", &ServerState::receive_messages);
   spawn("membership", &ServerState::watch_clients);
   spawn("grants", &ServerState::grant_regions);
-  spawn("collector", &ServerState::collect);
+  spawn("collector", &ServerState::collect_garbage);
   spawn("cleanup", &ServerState::maintain_table);
   if (mature_->has_fiber()) spawn("cleaner", &ServerState::clean_mature_space);
   return {};
@@ -136,32 +136,10 @@ fabric::Result<void> ServerState::prepare_network() {
   auto listener = device.listen(options_.service);
   if (!listener) return tl::unexpected(listener.error());
   listener_ = std::move(*listener);
-  reclamation_.emplace(
-      [this](std::uint32_t client, std::uint64_t epoch) {
-        membership_->ask(client, Question::quiescence,
-                         {.kind = MessageKind::ask_for_quiescence, .epoch = epoch});
-      },
-      [this](const CollectedMemory& memory) { on_reclaimed(memory); });
-  ends_.emplace(
-      [this](std::uint32_t client, std::uint64_t epoch) {
-        membership_->ask(client, Question::end, {.kind = MessageKind::ask_for_end, .epoch = epoch});
-      },
-      [this](std::uint32_t client) {
-        membership_->send(client, {.kind = MessageKind::all_ended});
-      });
-  membership_.emplace(
-      host_, chunk_, options_, *completions_,
-      MembershipEvents{
-          .joined =
-              [this](std::uint32_t client) {
-                reclamation_->add_client(client);
-                ends_->add_client(client);
-              },
-          .message = [this](std::uint32_t client,
-                            const ControlMessage& message) { on_message(client, message); },
-          .left = [this](std::uint32_t client) { on_left(client); },
-          .quarantined = [this](std::uint32_t) { on_memory_changed(); },
-          .gone = [this](std::uint32_t client) { on_gone(client); }});
+  ClientEvents& events = *this;
+  membership_.emplace(host_, chunk_, options_, *completions_, events);
+  reclamation_.emplace(*membership_);
+  ends_.emplace(*membership_);
   mature_ = make_mature_space();
   grants_.emplace(host_, options_, *book_, *held_, *membership_, statistics_, *mature_);
   loopback_.emplace(host_, *domain_, options_);
@@ -169,17 +147,11 @@ fabric::Result<void> ServerState::prepare_network() {
 }
 
 std::unique_ptr<MatureSpace> ServerState::make_mature_space() {
-  MatureSpaceControl control{
-      .measure = [this] { return collector_->measure_mature_spaces(); },
-      .ask_for_collection = [this](std::uint32_t space) { ask_for_collection(space); },
-      .report = [this] { grants_->on_change(); },
-      .evict = {}};
-  if (options_.evicts) control.evict = [this] { return evict_for_memory(); };
+  MatureSpaceControl& control = *this;
   if (chunk_.geometry.has_blocks()) {
-    return std::make_unique<Blocks>(host_, options_, *book_, *held_, statistics_,
-                                    std::move(control));
+    return std::make_unique<Blocks>(host_, options_, *book_, *held_, statistics_, control);
   }
-  return std::make_unique<SemiSpaces>(host_, options_, *book_, statistics_, std::move(control));
+  return std::make_unique<SemiSpaces>(host_, options_, *book_, statistics_, control);
 }
 
 fabric::Result<std::unique_ptr<EntryUpdater>> ServerState::make_updater() {
@@ -226,27 +198,18 @@ void ServerState::accept_connections() {
 
 // Events of clients
 
+void ServerState::on_joined(std::uint32_t client) {
+  reclamation_->add_client(client);
+  ends_->add_client(client);
+}
+
 void ServerState::on_message(std::uint32_t client, const ControlMessage& message) {
   switch (message.kind) {
     case MessageKind::request_region:
       maintenance_->on_insertions();
       return grants_->add({.client = client, .need = message.need});
-    case MessageKind::release_region:
-      if (!book_->release(message.region, client, message.incarnation)) {
-        return membership_->expel(client, Breach::malformed_message);
-      }
-      if (options_.safeguards.fence_before_reclaim) {
-        membership_->revoke_region(client, message.region);
-      }
-      grants_->on_released(client);
-      break;
-    case MessageKind::heartbeat:
-      if (reclamation_->is_answer(client, message.epoch)) {
-        membership_->answered(client, Question::quiescence);
-      } else if (reclamation_->is_unheard_of(client, message.epoch)) {
-        membership_->expel(client, Breach::malformed_message);
-      }
-      return reclamation_->on_quiescent(client, message.epoch);
+    case MessageKind::release_region: return on_released(client, message);
+    case MessageKind::heartbeat: return on_heartbeat(client, message);
     case MessageKind::request_cleanup:
       if (!maintenance_->request_cleanup(client)) {
         membership_->expel(client, Breach::too_many_messages);
@@ -255,12 +218,7 @@ void ServerState::on_message(std::uint32_t client, const ControlMessage& message
     case MessageKind::request_end:
       if (!ends_->request(client)) membership_->expel(client, Breach::too_many_messages);
       return;
-    case MessageKind::operations_ended:
-      if (!ends_->is_answer(client, message.epoch)) {
-        return membership_->expel(client, Breach::malformed_message);
-      }
-      membership_->answered(client, Question::end);
-      return ends_->on_ended(client, message.epoch);
+    case MessageKind::operations_ended: return on_ended(client, message);
     case MessageKind::report_accesses: return note_accesses(client, message);
     case MessageKind::report_freed: return mature_->on_freed();
     case MessageKind::goodbye:
@@ -273,43 +231,36 @@ void ServerState::on_message(std::uint32_t client, const ControlMessage& message
     case MessageKind::all_ended:
     case MessageKind::return_regions: return;
   }
-  on_memory_changed();
 }
 
-// READs of a fenced client no longer return data, so what it has read delays nobody. A
-// compare-and-swap of it that has not landed yet succeeds only if the word is unchanged, and tags
-// make changed words different. It reports no longer what it has freed.
-void ServerState::on_left(std::uint32_t client) {
-  mature_->on_freed();
-  grants_->remove_client(client);
-  reclamation_->remove_client(client);
-  maintenance_->remove_client(client);
-  ends_->drop_request(client);
-  on_memory_changed();
-}
-
-void ServerState::on_gone(std::uint32_t client) {
-  book_->release_all(client);
-  ends_->remove_client(client);
-  on_memory_changed();
-}
-
-void ServerState::on_reclaimed(const CollectedMemory& memory) {
-  if (memory.kind == CollectedMemory::Kind::region) {
-    book_->set_state(memory.index, RegionState::free);
-  } else {
-    book_->mature().set_reclaimed(memory.index);
+void ServerState::on_released(std::uint32_t client, const ControlMessage& message) {
+  if (!book_->release(message.region, client, message.incarnation)) {
+    return membership_->expel(client, Breach::malformed_message);
   }
-  on_memory_changed();
+  if (options_.safeguards.fence_before_reclaim) {
+    membership_->revoke_region(client, message.region);
+  }
+  grants_->on_released(client);
+  collection_->on_memory_changed();
 }
 
-void ServerState::on_memory_changed() {
-  collector_work_.raise();
-  grants_->on_change();
-  mature_->on_change();
+void ServerState::on_heartbeat(std::uint32_t client, const ControlMessage& message) {
+  if (reclamation_->is_answer(client, message.epoch)) {
+    membership_->answered(client, Question::quiescence);
+  } else if (reclamation_->is_unheard_of(client, message.epoch)) {
+    membership_->expel(client, Breach::malformed_message);
+  }
+  reclamation_->on_quiescent(client, message.epoch);
+  collection_->free_reclaimed();
 }
 
-// Eviction
+void ServerState::on_ended(std::uint32_t client, const ControlMessage& message) {
+  if (!ends_->is_answer(client, message.epoch)) {
+    return membership_->expel(client, Breach::malformed_message);
+  }
+  membership_->answered(client, Question::end);
+  ends_->on_ended(client, message.epoch);
+}
 
 void ServerState::note_accesses(std::uint32_t client, const ControlMessage& message) {
   const auto report = to_access_report(message, chunk_.geometry.slot_count());
@@ -320,97 +271,23 @@ void ServerState::note_accesses(std::uint32_t client, const ControlMessage& mess
   for (const std::uint64_t slot : report->all()) eviction_->on_accessed(slot);
 }
 
-// The memory keeps the keys of evicted values until a cleanup.
-bool ServerState::evict_for_memory() {
-  const std::uint64_t copied_bytes = book_->mature().allocated_bytes();
-  const std::uint64_t cleaned = statistics_.entries_cleaned;
-  // The collector or the cleanup may have moved values to where the hand had been.
-  const auto has_changed = [&] {
-    return book_->mature().allocated_bytes() != copied_bytes ||
-           statistics_.entries_cleaned != cleaned;
-  };
-  const auto freed = eviction_->free_memory(
-      std::max<std::uint64_t>(1, mature_->capacity_bytes() / 100 * options_.evicted_percent));
-  if (freed.entries > 0) maintenance_->ask_for_cleanup();
-  if (freed.entries > 0 || has_changed()) return true;
-  if (!freed.met_deleted) return false;
-  maintenance_->clean_up();
-  return has_changed();
+// READs of a fenced client no longer return data, so what it has read delays nobody. A
+// compare-and-swap of it that has not landed yet succeeds only if the word is unchanged, and tags
+// make changed words different. It reports no longer what it has freed.
+void ServerState::on_left(std::uint32_t client) {
+  mature_->on_freed();
+  grants_->remove_client(client);
+  reclamation_->remove_client(client);
+  collection_->free_reclaimed();
+  maintenance_->remove_client(client);
+  ends_->drop_request(client);
+  collection_->on_memory_changed();
 }
 
-void ServerState::evict_for_table() {
-  if (!eviction_) return;
-  eviction_->free_entries(
-      std::max<std::uint64_t>(1, chunk_.last_table_entries() / 100 * options_.evicted_percent));
-}
-
-// The collector's fiber
-
-void ServerState::collect() {
-  while (collector_work_.take()) {
-    if (book_->find(RegionState::released)) collect_released_regions();
-    if (asked_for_) collect_mature_space(*asked_for_);
-  }
-}
-
-void ServerState::collect_released_regions() {
-  const auto taking_turns = lock_if(options_.safeguards.exclusion, moving_);
-  collect_regions(take_released_regions());
-}
-
-// All of them, so that the server asks clients once whether they are quiescent.
-std::vector<std::uint32_t> ServerState::take_released_regions() {
-  std::vector<std::uint32_t> regions;
-  for (std::uint32_t index = 0; index < book_->region_count(); ++index) {
-    if (book_->region(index).state != RegionState::released) continue;
-    book_->set_state(index, RegionState::collecting);
-    regions.push_back(index);
-  }
-  return regions;
-}
-
-void ServerState::collect_regions(const std::vector<std::uint32_t>& regions) {
-  std::vector<CollectedMemory> collected;
-  collected.reserve(regions.size());
-  for (const std::uint32_t index : regions) {
-    collected.push_back({.kind = CollectedMemory::Kind::region, .index = index});
-  }
-  collector_->collect_regions(regions, [&] { free_collected(collected); });
-  statistics_.regions_collected += collected.size();
-  if (options_.safeguards.drain_before_free) free_collected(collected);
-}
-
-void ServerState::ask_for_collection(std::uint32_t space) {
-  asked_for_ = space;
-  collector_work_.raise();
-}
-
-void ServerState::collect_mature_space(std::uint32_t space) {
-  const auto taking_turns = lock_if(options_.safeguards.exclusion, moving_);
-  const auto free_source = [&] {
-    book_->mature().end_collection(space, options_.safeguards.epoch_reclamation);
-    free_collected({{.kind = CollectedMemory::Kind::mature_space, .index = space}});
-  };
-  collector_->collect_mature_space(space, free_source);
-  ++statistics_.mature_collections;
-  if (options_.safeguards.drain_before_free) free_source();
-  asked_for_.reset();
-  mature_->on_collected(space);
-}
-
-void ServerState::free_collected(const std::vector<CollectedMemory>& memory) {
-  if (!options_.safeguards.epoch_reclamation) {
-    for (const CollectedMemory& collected : memory) on_reclaimed(collected);
-    return;
-  }
-  for (const CollectedMemory& collected : memory) {
-    if (collected.kind == CollectedMemory::Kind::region) {
-      book_->set_state(collected.index, RegionState::waiting);
-    }
-  }
-  reclamation_->add(memory);
-  if (reclamation_->is_waiting()) host_.count(probes::reclamation_waited);
-  grants_->on_change();
+void ServerState::on_gone(std::uint32_t client) {
+  book_->release_all(client);
+  ends_->remove_client(client);
+  collection_->on_memory_changed();
 }
 
 // Inspection
@@ -442,8 +319,8 @@ ServerInspection ServerState::inspect() const {
     client.awaited = reclamation_->is_awaited(client.number);
   }
   membership_->count_into(inspection.statistics);
-  inspection.idle = !collector_work_.is_raised() && grants_->is_idle() &&
-                    !reclamation_->is_waiting() && book_->count(RegionState::released) == 0 &&
+  inspection.idle = collection_->is_idle() && grants_->is_idle() && !reclamation_->is_waiting() &&
+                    book_->count(RegionState::released) == 0 &&
                     book_->count(RegionState::collecting) == 0 && !membership_->is_retiring() &&
                     !maintenance_->is_busy() && !moving_.is_locked() && mature_->is_idle() &&
                     !(eviction_ && eviction_->is_running());

@@ -14,21 +14,25 @@
 #include "engine/server/entry_updater.h"
 #include "engine/server/eviction.h"
 #include "engine/server/fiber_mutex.h"
+#include "engine/server/garbage_collection.h"
 #include "engine/server/held_memory.h"
 #include "engine/server/loopback.h"
 #include "engine/server/mature_space.h"
 #include "engine/server/membership.h"
 #include "engine/server/memory_book.h"
+#include "engine/server/memory_eviction.h"
 #include "engine/server/reclamation.h"
 #include "engine/server/region_grants.h"
-#include "engine/server/server.h"
+#include "engine/server/server_inspection.h"
+#include "engine/server/server_options.h"
 #include "engine/server/table_maintenance.h"
-#include "engine/server/work_signal.h"
 #include "fabric/fabric.h"
 
 namespace falafel::engine {
 
-class ServerState : public std::enable_shared_from_this<ServerState> {
+class ServerState final : public std::enable_shared_from_this<ServerState>,
+                          private ClientEvents,
+                          private MatureSpaceControl {
  public:
   ServerState(fabric::Host& owner, const ServerOptions& server_options);
 
@@ -63,24 +67,25 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   void watch_clients() { membership_->watch(); }
   void grant_regions() { grants_->run(); }
   void clean_mature_space() { mature_->run(); }
-  void collect();
+  void collect_garbage() { collection_->run(); }
   void maintain_table() { maintenance_->run(); }
 
-  void on_message(std::uint32_t client, const ControlMessage& message);
-  void on_left(std::uint32_t client);
-  void on_gone(std::uint32_t client);
-  void on_reclaimed(const CollectedMemory& memory);
-  void on_memory_changed();
-
+  void on_joined(std::uint32_t client) override;
+  void on_message(std::uint32_t client, const ControlMessage& message) override;
+  void on_left(std::uint32_t client) override;
+  void on_quarantined(std::uint32_t) override { collection_->on_memory_changed(); }
+  void on_gone(std::uint32_t client) override;
+  void on_released(std::uint32_t client, const ControlMessage& message);
+  void on_heartbeat(std::uint32_t client, const ControlMessage& message);
+  void on_ended(std::uint32_t client, const ControlMessage& message);
   void note_accesses(std::uint32_t client, const ControlMessage& message);
-  bool evict_for_memory();
-  void evict_for_table();
-  void collect_released_regions();
-  std::vector<std::uint32_t> take_released_regions();
-  void collect_regions(const std::vector<std::uint32_t>& regions);
-  void ask_for_collection(std::uint32_t space);
-  void collect_mature_space(std::uint32_t space);
-  void free_collected(const std::vector<CollectedMemory>& memory);
+
+  std::vector<LiveSpace> measure_live_data() override {
+    return collector_->measure_mature_spaces();
+  }
+  void ask_for_collection(std::uint32_t space) override { collection_->ask_for(space); }
+  void on_outlook_changed() override { grants_->on_change(); }
+  bool evict() override { return memory_eviction_->make_room(); }
 
   fabric::Host& host_;
   const ServerOptions options_;
@@ -109,9 +114,9 @@ class ServerState : public std::enable_shared_from_this<ServerState> {
   FiberMutex moving_;  // Safeguards::exclusion: held by the collection or the cleanup
   std::unique_ptr<MatureSpace> mature_;
   std::optional<Eviction> eviction_;  // none: the server does not evict
+  std::optional<MemoryEviction> memory_eviction_;
   std::optional<RegionGrants> grants_;
-  WorkSignal collector_work_;
-  std::optional<std::uint32_t> asked_for_;  // the mature space to collect
+  std::optional<GarbageCollection> collection_;
   std::vector<fabric::FiberId> fibers_;
 };
 

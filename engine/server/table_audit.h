@@ -17,7 +17,7 @@
 #include "engine/server/container_reader.h"
 #include "engine/server/memory_book.h"
 #include "engine/server/pace.h"
-#include "engine/server/server.h"
+#include "engine/server/server_inspection.h"
 #include "engine/server/single_update.h"
 #include "fabric/fabric.h"
 

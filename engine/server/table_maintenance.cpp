@@ -24,14 +24,13 @@ TableMaintenance::TableMaintenance(fabric::Host& host, Chunk& chunk, const Serve
                                    const MemoryBook& book, EntryUpdater& updater,
                                    ContainerReader& reader, FiberMutex& moving,
                                    ServerStatistics& statistics, std::uint64_t rebindings,
-                                   std::function<void(std::uint32_t client)> cleaned,
-                                   std::function<void()> evict)
+                                   Membership& membership, Eviction* eviction)
     : host_(host),
       chunk_(chunk),
       options_(options),
       moving_(moving),
-      cleaned_(std::move(cleaned)),
-      evict_(std::move(evict)),
+      membership_(membership),
+      eviction_(eviction),
       rebindings_(chunk, rebindings),
       audit_(host, chunk, options.safeguards, book, updater, reader, statistics),
       changed_(host.create_event()) {
@@ -102,13 +101,16 @@ void TableMaintenance::clean() {
   const bool is_asked = served_ < serves;
   const bool needs_pass = is_asked || !has_room || (!begins_growth && is_due());
   if (needs_pass) {
-    if (!clients.empty() && audit_.deleted_entries() == 0) evict_();
+    const bool lacks_deleted = !clients.empty() && audit_.deleted_entries() == 0;
+    if (lacks_deleted && eviction_ != nullptr) eviction_->free_part_of_table();
     clean_pass();
   }
   served_ = serves;
   is_cleaning_ = false;
   changed_->notify_all();
-  for (const std::uint32_t client : clients) cleaned_(client);
+  for (const std::uint32_t client : clients) {
+    membership_.send(client, {.kind = MessageKind::cleanup_done});
+  }
 }
 
 void TableMaintenance::clean_pass() {

@@ -7,13 +7,14 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
 
 #include "engine/server/cleanup.h"
+#include "engine/server/eviction.h"
 #include "engine/server/fiber_mutex.h"
+#include "engine/server/membership.h"
 #include "engine/server/rebinding_counter.h"
 #include "engine/server/table_audit.h"
 #include "engine/server/table_growth.h"
@@ -24,12 +25,12 @@ namespace falafel::engine {
 class TableMaintenance {
  public:
   // `moving` is held by whoever moves entries. `rebindings` is the number in the status line.
-  // `cleaned` reports the end of a cleanup that a client requested. `evict` is called before such a
-  // cleanup if there is no deleted entry. It may wait.
+  // `membership` tells clients that a cleanup which they requested has ended. `eviction` makes room
+  // before such a cleanup if there is no deleted entry; null: the server does not evict.
   TableMaintenance(fabric::Host& host, Chunk& chunk, const ServerOptions& options,
                    const MemoryBook& book, EntryUpdater& updater, ContainerReader& reader,
                    FiberMutex& moving, ServerStatistics& statistics, std::uint64_t rebindings,
-                   std::function<void(std::uint32_t client)> cleaned, std::function<void()> evict);
+                   Membership& membership, Eviction* eviction);
 
   // The fiber's main loop.
   void run();
@@ -38,7 +39,7 @@ class TableMaintenance {
   void clean_up();
   // Requests it without waiting.
   void ask_for_cleanup();
-  // Requests the same for a client; `cleaned` reports the end. Returns false if the client has a
+  // Requests the same for a client, which is told of the end. Returns false if the client has a
   // pending request.
   bool request_cleanup(std::uint32_t client);
   void remove_client(std::uint32_t client) { waiting_clients_.erase(client); }
@@ -66,8 +67,8 @@ class TableMaintenance {
   const Chunk& chunk_;
   const ServerOptions& options_;
   FiberMutex& moving_;
-  std::function<void(std::uint32_t)> cleaned_;
-  std::function<void()> evict_;
+  Membership& membership_;
+  Eviction* eviction_;
   RebindingCounter rebindings_;
   TableAudit audit_;
   std::unique_ptr<Cleanup> cleanup_;

@@ -22,7 +22,7 @@
 #include "engine/server/chain.h"
 #include "engine/server/chunk.h"
 #include "engine/server/pace.h"
-#include "engine/server/server.h"
+#include "engine/server/server_options.h"
 #include "fabric/fabric.h"
 
 namespace falafel::engine {
