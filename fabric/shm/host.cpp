@@ -15,7 +15,7 @@ using fabric::ErrorCode;
 using fabric::make_error;
 using fabric::Result;
 
-Host::Host(std::shared_ptr<ProcessState> process, std::string name, std::size_t device_count)
+Host::Host(std::shared_ptr<ProcessState> process, std::string name)
     : RealTimeHost(std::move(name), *this, process->options().spin_ns,
                    std::make_shared<fabric::DescriptorShortage>(process->options().report_failure)),
       process_(std::move(process)),
@@ -36,17 +36,6 @@ Host::Host(std::shared_ptr<ProcessState> process, std::string name, std::size_t 
                  .supports_unreliable_datagram = false,
                  .destruction_drains = false,       // nobody can stop a copy that a peer is making
                  .places_in_address_order = true};  // copy.h
-  for (std::size_t count = 0; count < device_count; ++count) {
-    devices_.push_back(std::make_unique<Device>(*this));
-  }
-}
-
-Host::~Host() { scheduler().unwind_all(); }
-
-fabric::Device& Host::device(std::size_t index) {
-  FALAFEL_ASSERT(index < devices_.size(), "host {} has {} devices, not one of index {}", name(),
-                 devices_.size(), index);
-  return *devices_[index];
 }
 
 Result<std::shared_ptr<fabric::MemoryBlock>> Host::make_block(std::uint64_t size_bytes,

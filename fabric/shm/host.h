@@ -1,5 +1,5 @@
-// A host of the fabric over shared memory: its fibers, its devices, and the queue pairs that make
-// progress when its fibers run.
+// A host of the fabric over shared memory, without its devices (host_with_devices.h): its fibers,
+// its memory, and the queue pairs that make progress when its fibers run.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,6 @@
 
 #include "fabric/fabric.h"
 #include "fabric/realtime/host.h"
-#include "fabric/shm/device.h"
 #include "fabric/shm/link.h"
 #include "fabric/shm/process_state.h"
 
@@ -16,15 +15,12 @@ namespace falafel::shm {
 
 class QueuePair;
 
-class Host final : public fabric::RealTimeHost, private fabric::Network {
+class Host : public fabric::RealTimeHost, private fabric::Network {
  public:
-  Host(std::shared_ptr<ProcessState> process, std::string name, std::size_t device_count);
-  ~Host() override;
+  Host(std::shared_ptr<ProcessState> process, std::string name);
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
-  std::size_t device_count() const override { return devices_.size(); }
-  fabric::Device& device(std::size_t index) override;
   fabric::Result<std::shared_ptr<fabric::MemoryBlock>> allocate_memory(
       std::uint64_t size_bytes) override {
     return make_block(size_bytes, Arena::Pages::populated);
@@ -67,7 +63,6 @@ class Host final : public fabric::RealTimeHost, private fabric::Network {
   std::shared_ptr<HostSignal> signal_;
   fabric::WaitList signal_waiters_;
   std::vector<QueuePair*> queue_pairs_;
-  std::vector<std::unique_ptr<Device>> devices_;
 };
 
 }  // namespace falafel::shm

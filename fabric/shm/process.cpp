@@ -2,7 +2,7 @@
 
 #include "fabric/realtime/system_random.h"
 #include "fabric/shm/connector.h"
-#include "fabric/shm/host.h"
+#include "fabric/shm/host_with_devices.h"
 #include "fabric/shm/process_state.h"
 
 namespace falafel::shm {
@@ -36,7 +36,7 @@ Result<std::unique_ptr<fabric::RealTimeHost>> Process::create_host(const std::st
                                   "'-', '_' and '.'",
                                   name));
   }
-  return std::make_unique<Host>(state_, name, device_count);
+  return std::make_unique<HostWithDevices>(state_, name, device_count);
 }
 
 }  // namespace falafel::shm

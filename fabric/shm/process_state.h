@@ -21,7 +21,7 @@
 #include "fabric/shm/kept_range.h"
 #include "fabric/shm/key_table.h"
 #include "fabric/shm/link.h"
-#include "fabric/shm/process.h"
+#include "fabric/shm/process_options.h"
 
 namespace falafel::shm {
 
