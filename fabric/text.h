@@ -19,6 +19,11 @@ inline std::vector<std::byte> copied_bytes_of(std::string_view text) {
   return {bytes.begin(), bytes.end()};
 }
 
+// The bytes outlive the view.
+inline std::string_view view_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 inline std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }

@@ -8,26 +8,26 @@
 #include <cstdint>
 #include <ctime>
 
+#include "fabric/time_units.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/sockets.h"
-#include "simulated_verbs/time_units.h"
 
 namespace falafel::simulated_verbs {
 
 namespace {
 
 timespec to_timespec(std::uint64_t time_ns) {
-  return {.tv_sec = static_cast<time_t>(time_ns / second_ns),
-          .tv_nsec = static_cast<long>(time_ns % second_ns)};
+  return {.tv_sec = static_cast<time_t>(time_ns / fabric::second_ns),
+          .tv_nsec = static_cast<long>(time_ns % fabric::second_ns)};
 }
 
 bool is_valid_time(const timespec& time) {
   return time.tv_sec >= 0 && time.tv_nsec >= 0 &&
-         static_cast<std::uint64_t>(time.tv_nsec) < second_ns;
+         static_cast<std::uint64_t>(time.tv_nsec) < fabric::second_ns;
 }
 
 std::uint64_t to_nanoseconds(const timespec& time) {
-  return static_cast<std::uint64_t>(time.tv_sec) * second_ns +
+  return static_cast<std::uint64_t>(time.tv_sec) * fabric::second_ns +
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
@@ -93,14 +93,14 @@ int __real_sched_yield();
 unsigned __wrap_sleep(unsigned seconds) {
   if (running_process() == nullptr) return __real_sleep(seconds);
   const LibraryCall call("sleep");
-  library::sleep_for(call, seconds * library::second_ns);
+  library::sleep_for(call, seconds * falafel::fabric::second_ns);
   return 0;
 }
 
 int __wrap_usleep(useconds_t microseconds) {
   if (running_process() == nullptr) return __real_usleep(microseconds);
   const LibraryCall call("usleep");
-  library::sleep_for(call, microseconds * library::microsecond_ns);
+  library::sleep_for(call, microseconds * falafel::fabric::microsecond_ns);
   return 0;
 }
 
@@ -155,7 +155,7 @@ int __wrap_gettimeofday(timeval* time, void* zone) {
   const timespec now = library::to_timespec(library::read_clock(call, CLOCK_REALTIME));
   if (time != nullptr) {
     *time = {.tv_sec = now.tv_sec,
-             .tv_usec = now.tv_nsec / static_cast<long>(library::microsecond_ns)};
+             .tv_usec = now.tv_nsec / static_cast<long>(falafel::fabric::microsecond_ns)};
   }
   return 0;
 }

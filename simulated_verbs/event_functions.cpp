@@ -8,11 +8,11 @@
 #include <ctime>
 #include <memory>
 
+#include "fabric/time_units.h"
 #include "simulated_verbs/event_counter.h"
 #include "simulated_verbs/event_poll.h"
 #include "simulated_verbs/not_simulated.h"
 #include "simulated_verbs/system_call.h"
-#include "simulated_verbs/time_units.h"
 
 namespace falafel::simulated_verbs {
 
@@ -71,7 +71,7 @@ int create_poll(int flags) {
 
 std::uint64_t timeout_ns_of(int timeout_ms) {
   return timeout_ms < 0 ? fabric::never_ns
-                        : static_cast<std::uint64_t>(timeout_ms) * millisecond_ns;
+                        : static_cast<std::uint64_t>(timeout_ms) * fabric::millisecond_ns;
 }
 
 }  // namespace

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <ctime>
 
+#include "fabric/time_units.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/threads.h"
-#include "simulated_verbs/time_units.h"
 
 namespace falafel::simulated_verbs {
 
@@ -17,7 +17,7 @@ inline Locks& locks_of(const LibraryCall& call) { return call.process().threads(
 
 // The deadline on the host's monotonic clock. Not 0, which would be no wait.
 inline std::uint64_t deadline_of(fabric::Host& host, clockid_t clock, const timespec& time) {
-  const std::uint64_t at_ns = static_cast<std::uint64_t>(time.tv_sec) * second_ns +
+  const std::uint64_t at_ns = static_cast<std::uint64_t>(time.tv_sec) * fabric::second_ns +
                               static_cast<std::uint64_t>(time.tv_nsec);
   const std::uint64_t now_ns = host.now_ns();
   const std::uint64_t clock_ns = clock == CLOCK_MONOTONIC ? now_ns : host.wall_clock_ns();

@@ -10,9 +10,9 @@
 #include <span>
 #include <string>
 
+#include "fabric/time_units.h"
 #include "simulated_verbs/not_simulated.h"
 #include "simulated_verbs/system_call.h"
-#include "simulated_verbs/time_units.h"
 
 extern "C" {
 // NOLINTNEXTLINE(readability-identifier-naming)
@@ -80,7 +80,7 @@ int __wrap_poll(pollfd* descriptors, nfds_t count, int timeout_ms) {
   if (running_process() == nullptr) return __real_poll(descriptors, count, timeout_ms);
   const std::uint64_t timeout_ns =
       timeout_ms < 0 ? falafel::fabric::never_ns
-                     : static_cast<std::uint64_t>(timeout_ms) * library::millisecond_ns;
+                     : static_cast<std::uint64_t>(timeout_ms) * falafel::fabric::millisecond_ns;
   return library::wait_for_any({descriptors, count}, timeout_ns);
 }
 
@@ -88,7 +88,7 @@ int __wrap_ppoll(pollfd* descriptors, nfds_t count, const timespec* timeout, con
   if (running_process() == nullptr) return __real_ppoll(descriptors, count, timeout, mask);
   const std::uint64_t timeout_ns =
       timeout == nullptr ? falafel::fabric::never_ns
-                         : static_cast<std::uint64_t>(timeout->tv_sec) * library::second_ns +
+                         : static_cast<std::uint64_t>(timeout->tv_sec) * falafel::fabric::second_ns +
                                static_cast<std::uint64_t>(timeout->tv_nsec);
   return library::wait_for_any({descriptors, count}, timeout_ns);
 }

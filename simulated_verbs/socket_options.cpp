@@ -8,9 +8,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "fabric/time_units.h"
 #include "simulated_verbs/not_simulated.h"
 #include "simulated_verbs/tcp_socket.h"
-#include "simulated_verbs/time_units.h"
 
 namespace falafel::simulated_verbs {
 
@@ -63,8 +63,9 @@ SystemResult write_value(const Value& value, void* destination, socklen_t* lengt
 
 timeval to_timeval(std::uint64_t timeout_ns) {
   if (timeout_ns == fabric::never_ns) return {};
-  return {.tv_sec = static_cast<time_t>(timeout_ns / second_ns),
-          .tv_usec = static_cast<suseconds_t>(timeout_ns % second_ns / microsecond_ns)};
+  return {
+      .tv_sec = static_cast<time_t>(timeout_ns / fabric::second_ns),
+      .tv_usec = static_cast<suseconds_t>(timeout_ns % fabric::second_ns / fabric::microsecond_ns)};
 }
 
 }  // namespace
@@ -79,8 +80,8 @@ SystemResult TcpSocket::set_option(int level, int name, const void* value, sockl
     if (time.tv_usec < 0 || time.tv_usec >= 1'000'000) return -EDOM;
     const std::uint64_t timeout_ns =
         time.tv_sec < 0 ? 0
-                        : static_cast<std::uint64_t>(time.tv_sec) * second_ns +
-                              static_cast<std::uint64_t>(time.tv_usec) * microsecond_ns;
+                        : static_cast<std::uint64_t>(time.tv_sec) * fabric::second_ns +
+                              static_cast<std::uint64_t>(time.tv_usec) * fabric::microsecond_ns;
     (name == SO_RCVTIMEO ? receive_timeout_ns_ : send_timeout_ns_) =
         timeout_ns == 0 ? fabric::never_ns : timeout_ns;
     return 0;

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "fabric/time_units.h"
 #include "simulated_verbs/internet_address.h"
-#include "simulated_verbs/time_units.h"
 
 namespace falafel::simulated_verbs {
 
@@ -21,11 +21,11 @@ namespace {
 constexpr std::uint32_t send_slots = 8;
 constexpr std::uint32_t receive_slots = 4;
 // Linux gives up on a silent peer after a quarter of an hour (tcp_retries2).
-constexpr std::uint64_t acknowledge_timeout_ns = 115 * second_ns;
+constexpr std::uint64_t acknowledge_timeout_ns = 115 * fabric::second_ns;
 // Linux asks again after a second, and gives up after about two minutes (tcp_syn_retries).
-constexpr std::uint64_t request_timeout_ns = second_ns;
+constexpr std::uint64_t request_timeout_ns = fabric::second_ns;
 constexpr int most_timeouts = 127;
-constexpr std::uint64_t first_retry_ns = 10 * microsecond_ns;
+constexpr std::uint64_t first_retry_ns = 10 * fabric::microsecond_ns;
 constexpr int least_refusals = 20;
 
 // A client tells the listener where it comes from.

@@ -2,14 +2,14 @@
 
 #include <utility>
 
+#include "fabric/time_units.h"
 #include "simulated_verbs/internet_address.h"
-#include "simulated_verbs/time_units.h"
 
 namespace falafel::simulated_verbs {
 
 namespace {
 
-constexpr std::uint64_t starting_ns = 60 * second_ns;
+constexpr std::uint64_t starting_ns = 60 * fabric::second_ns;
 
 }  // namespace
 

@@ -6,13 +6,14 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "fabric/time_units.h"
+
 namespace falafel {
 namespace {
 
 using nlohmann::json;
 
 constexpr int format = 1;
-constexpr std::uint64_t ns_per_ms = 1'000'000;
 constexpr std::uint64_t longest_ms = 3'600'000;
 
 tl::expected<std::vector<std::string>, std::string> parse_names(const json& names) {
@@ -40,8 +41,8 @@ tl::expected<engine::PlacementTimes, std::string> parse_times(const json& object
         fmt::format("lease_ms is {} and settle_ms {}; 0 < lease_ms < settle_ms <= {} must hold",
                     lease_ms, settle_ms, longest_ms));
   }
-  return engine::PlacementTimes{.lease_ns = lease_ms * ns_per_ms,
-                                .settle_ns = settle_ms * ns_per_ms};
+  return engine::PlacementTimes{.lease_ns = lease_ms * fabric::millisecond_ns,
+                                .settle_ns = settle_ms * fabric::millisecond_ns};
 }
 
 }  // namespace
@@ -70,8 +71,8 @@ tl::expected<engine::PlacementList, std::string> parse_placement(std::string_vie
 std::string to_text(const engine::PlacementList& list) {
   json object{{"format", format},
               {"servers", list.servers},
-              {"lease_ms", list.times.lease_ns / ns_per_ms},
-              {"settle_ms", list.times.settle_ns / ns_per_ms}};
+              {"lease_ms", list.times.lease_ns / fabric::millisecond_ns},
+              {"settle_ms", list.times.settle_ns / fabric::millisecond_ns}};
   if (list.is_changing()) {
     object["next"] = list.next;
     object["changed_by"] = list.changed_by;

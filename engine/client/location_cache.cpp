@@ -2,16 +2,11 @@
 
 #include <algorithm>
 #include <new>
-#include <string_view>
+
+#include "fabric/text.h"
 
 namespace falafel::engine {
-namespace {
-
-std::string_view text_of(std::span<const std::byte> key) {
-  return {reinterpret_cast<const char*>(key.data()), key.size()};
-}
-
-}  // namespace
+using fabric::view_of;
 
 LocationCache::LocationCache(std::uint64_t entries, std::uint64_t trust_ns)
     : sets_((entries + places_per_set - 1) / places_per_set), trust_ns_(trust_ns) {}
@@ -19,7 +14,7 @@ LocationCache::LocationCache(std::uint64_t entries, std::uint64_t trust_ns)
 LocationCache::Place* LocationCache::place_of(std::span<const std::byte> key, std::uint64_t hash) {
   Set& set = set_of(hash);
   const auto place = std::ranges::find_if(set, [&](const Place& candidate) {
-    return candidate.used != 0 && candidate.hash == hash && candidate.key == text_of(key);
+    return candidate.used != 0 && candidate.hash == hash && candidate.key == view_of(key);
   });
   return place == set.end() ? nullptr : &*place;
 }
@@ -43,7 +38,7 @@ void LocationCache::remember(std::span<const std::byte> key, std::uint64_t hash,
     place = &*std::ranges::min_element(set_of(hash), {}, &Place::used);
     place->used = 0;
     try {
-      place->key = text_of(key);
+      place->key = view_of(key);
     } catch (const std::bad_alloc&) {
       return;
     }

@@ -11,6 +11,7 @@
 #include "fabric/shm/host.h"
 #include "fabric/shm/queue_pair.h"
 #include "fabric/shm/socket.h"
+#include "fabric/text.h"
 
 namespace falafel::shm {
 
@@ -90,10 +91,6 @@ class PendingAnswer : public std::enable_shared_from_this<PendingAnswer> {
   std::optional<Answer> answer_;
 };
 
-std::string_view as_text(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 // Returns the error if the answer does not accept the connection.
 Result<void> check_answer(const PendingAnswer::Answer& answer, const fabric::Address& address) {
   const auto refuse = [&](std::string_view why) {
@@ -108,7 +105,7 @@ Result<void> check_answer(const PendingAnswer::Answer& answer, const fabric::Add
   if (!answer.message)
     return refuse(
         "its answer is not a handshake of this fabric; use the same release on both sides");
-  if (answer.message->accepted == 0) return refuse(as_text(answer.message->private_span()));
+  if (answer.message->accepted == 0) return refuse(fabric::view_of(answer.message->private_span()));
   if (answer.message->version != layout_version) {
     return refuse(
         fmt::format("its shared memory has version {}, ours has {}; use the same release on "

@@ -11,16 +11,13 @@
 
 #include "fabric/shm/socket.h"
 #include "fabric/shm/trust.h"
+#include "fabric/text.h"
 
 namespace falafel::shm {
 
 using boost::asio::posix::stream_descriptor;
 
 namespace {
-
-std::span<const std::byte> as_bytes_of(std::string_view text) {
-  return std::as_bytes(std::span(text));
-}
 
 // The limit for callers that have sent nothing yet, and for callers that wait for an answer. Beyond
 // the first limit, the oldest silent caller is dropped; beyond the second, a caller is rejected. So
@@ -127,17 +124,18 @@ void Reception::await_request_of(const SilentCaller& caller) {
 
 void Reception::admit(Caller caller) {
   if (const auto checked = check_caller(caller.socket.get(), folder_); !checked) {
-    return caller.reject(as_bytes_of(checked.error().detail));
+    return caller.reject(fabric::bytes_of(checked.error().detail));
   }
   if (caller.message.version != layout_version) {
-    return caller.reject(
-        as_bytes_of(fmt::format("it has version {}, not {}; use the same release on both sides",
-                                layout_version, caller.message.version)));
+    return caller.reject(fabric::bytes_of(
+        fmt::format("it has version {}, not {}; use the same release on both sides", layout_version,
+                    caller.message.version)));
   }
   {
     const std::lock_guard lock(mutex_);
     if (callers_.size() == max_waiting_callers) {
-      return caller.reject(as_bytes_of("too many callers wait for a connection; try again later"));
+      return caller.reject(
+          fabric::bytes_of("too many callers wait for a connection; try again later"));
     }
     callers_.push_back(std::move(caller));
   }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "fabric/posting_rules.h"
+#include "fabric/time_units.h"
 
 namespace falafel::stream {
 
@@ -30,11 +31,10 @@ std::array<std::byte, 4> to_bytes(std::uint32_t number) {
 
 // How long the kernel keeps data that the other side does not acknowledge, in its unit.
 int user_timeout_ms(const fabric::QueuePairOptions& options) {
-  constexpr std::uint64_t ns_per_ms = 1'000'000;
   const std::uint64_t attempts = options.retry_count + std::uint64_t{1};
   const std::uint64_t longest = std::numeric_limits<int>::max();
   const std::uint64_t attempt_ms =
-      std::min(options.acknowledge_timeout_ns / ns_per_ms + 1, longest / attempts);
+      std::min(options.acknowledge_timeout_ns / fabric::millisecond_ns + 1, longest / attempts);
   return static_cast<int>(attempt_ms * attempts);
 }
 

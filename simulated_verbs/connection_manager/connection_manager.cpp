@@ -8,13 +8,13 @@
 #include <cstring>
 #include <optional>
 
+#include "fabric/time_units.h"
 #include "simulated_verbs/descriptor.h"
 #include "simulated_verbs/internet_address.h"
 #include "simulated_verbs/not_simulated.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/sockets.h"
 #include "simulated_verbs/subnet.h"
-#include "simulated_verbs/time_units.h"
 #include "simulated_verbs/verbs_objects.h"
 
 namespace falafel::simulated_verbs {
@@ -24,8 +24,8 @@ namespace {
 constexpr std::uint16_t first_ephemeral_port_of_ids = 32'768;
 constexpr std::uint16_t last_ephemeral_port_of_ids = 60'999;
 constexpr int released_byte = 0xa5;
-constexpr std::uint64_t resolution_ns = microsecond_ns;
-constexpr std::uint64_t resolution_variation_ns = 20 * microsecond_ns;
+constexpr std::uint64_t resolution_ns = fabric::microsecond_ns;
+constexpr std::uint64_t resolution_variation_ns = 20 * fabric::microsecond_ns;
 
 class EventChannelDescriptor final : public Descriptor {
  public:
@@ -291,7 +291,7 @@ int ConnectionManager::resolve_address(rdma_cm_id* id, const sockaddr* source,
   const std::uint32_t own_address = is_own ? loopback_address : stack_->own_address();
   const std::uint64_t duration_ns =
       is_known ? resolution_ns + stack_->host().random(resolution_variation_ns)
-               : static_cast<std::uint64_t>(std::max(timeout_ms, 0)) * millisecond_ns;
+               : static_cast<std::uint64_t>(std::max(timeout_ms, 0)) * fabric::millisecond_ns;
   start("address resolution", [this, &resolved, is_known, own_address, duration_ns] {
     stack_->host().sleep_until(stack_->host().now_ns() + duration_ns);
     if (resolved.is_released) return;

@@ -4,10 +4,10 @@
 #include <limits>
 #include <utility>
 
+#include "fabric/time_units.h"
 #include "simulated_verbs/connection_manager/connection_manager.h"
 #include "simulated_verbs/internet_address.h"
 #include "simulated_verbs/process.h"
-#include "simulated_verbs/time_units.h"
 #include "simulated_verbs/verbs_objects.h"
 
 namespace falafel::simulated_verbs {
@@ -17,7 +17,7 @@ using State = Identifier::State;
 namespace {
 
 constexpr std::uint32_t packet_numbers = 1U << 24U;
-constexpr std::uint64_t disconnection_timeout_ns = 69 * second_ns;
+constexpr std::uint64_t disconnection_timeout_ns = 69 * fabric::second_ns;
 constexpr int largest_backlog = 1024;  // net.rdma_ucm.max_backlog
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "simulated_verbs/time_units.h"
+#include "fabric/time_units.h"
 
 namespace falafel::simulated_verbs {
 
@@ -18,15 +18,16 @@ namespace {
 // up only if there is no answer, because the simulator may end each wait early.
 constexpr int most_requests = 16;
 constexpr int waits_for_answer = 128;
-constexpr std::uint64_t wait_for_answer_ns = most_requests * 69 * second_ns / waits_for_answer;
+constexpr std::uint64_t wait_for_answer_ns =
+    most_requests * 69 * fabric::second_ns / waits_for_answer;
 // Hosts of a run start in any order, whereas users start the server first. So at the beginning,
 // requests for which nobody listens are sent again for a minute, and not less often than this,
 // because the simulator may delay an answer beyond that minute.
 constexpr int least_refusals_at_start = 20;
-constexpr std::uint64_t first_pause_ns = 10 * microsecond_ns;
-constexpr std::uint64_t longest_pause_ns = 4 * second_ns;
+constexpr std::uint64_t first_pause_ns = 10 * fabric::microsecond_ns;
+constexpr std::uint64_t longest_pause_ns = 4 * fabric::second_ns;
 // Twice the longest life of a packet.
-constexpr std::uint64_t time_wait_ns = 134 * millisecond_ns;
+constexpr std::uint64_t time_wait_ns = 134 * fabric::millisecond_ns;
 
 }  // namespace
 

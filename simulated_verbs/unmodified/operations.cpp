@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "fabric/time_units.h"
 #include "simulated_verbs/posting.h"
 #include "simulated_verbs/process.h"
-#include "simulated_verbs/time_units.h"
 #include "simulated_verbs/verbs_objects.h"
 
 extern "C" {
@@ -52,7 +52,7 @@ std::uint64_t falafel_drand48_bits() { return std::bit_cast<std::uint64_t>(__wra
 std::uint64_t falafel_read_time_stamp() {
   timespec now{};
   __wrap_clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * falafel::simulated_verbs::second_ns +
+  return static_cast<std::uint64_t>(now.tv_sec) * falafel::fabric::second_ns +
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 

@@ -16,7 +16,7 @@
 #include <system_error>
 #include <vector>
 
-#include "simulated_verbs/time_units.h"
+#include "fabric/time_units.h"
 
 namespace falafel::simulated_verbs {
 
@@ -43,7 +43,7 @@ std::uint64_t computing_time_ns(pid_t process) {
   timespec time{};
   if (clock_getcpuclockid(process, &clock) != 0) return 0;
   if (syscall(SYS_clock_gettime, clock, &time) != 0) return 0;
-  return static_cast<std::uint64_t>(time.tv_sec) * second_ns +
+  return static_cast<std::uint64_t>(time.tv_sec) * fabric::second_ns +
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 

@@ -7,11 +7,11 @@
 #include <cstring>
 
 #include "fabric/assert.h"
+#include "fabric/time_units.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/program_heap.h"
 #include "simulated_verbs/programs.h"
 #include "simulated_verbs/threads.h"
-#include "simulated_verbs/time_units.h"
 #include "simulated_verbs/unmodified/call_table.h"
 #include "simulated_verbs/unmodified/memory_of_process.h"
 #include "simulated_verbs/unmodified/operations.h"
@@ -138,7 +138,7 @@ class ServedPrograms::Served : public std::enable_shared_from_this<Served> {
     const LibraryCall reading("a clock");
     const std::uint64_t number = readings_in_row_ - most_quick_readings;
     const std::uint64_t wait_us = std::min(number * number, most_reading_us);
-    reading.host().sleep_until(reading.host().now_ns() + wait_us * microsecond_ns);
+    reading.host().sleep_until(reading.host().now_ns() + wait_us * fabric::microsecond_ns);
   }
 
   void carry_out_call(Mailbox& call) {

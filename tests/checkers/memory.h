@@ -12,15 +12,14 @@
 #include "checkers/memory_view.h"
 #include "engine/layout/container.h"
 #include "engine/layout/references.h"
+#include "fabric/text.h"
 
 namespace falafel::checkers {
 
 using engine::Entry;
 using engine::Geometry;
 
-inline std::span<const std::byte> bytes_of(const std::string& text) {
-  return std::as_bytes(std::span(text));
-}
+using fabric::bytes_of;
 
 // A store at rest with four slots, two regions and two mature spaces.
 class Memory {

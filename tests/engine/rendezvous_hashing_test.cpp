@@ -1,4 +1,5 @@
 #include "engine/client/rendezvous_hashing.h"
+#include "fabric/text.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -12,12 +13,10 @@
 namespace falafel::engine {
 namespace {
 
+using fabric::bytes_of;
+
 std::vector<std::string_view> views_of(const std::vector<std::string>& names) {
   return {names.begin(), names.end()};
-}
-
-std::span<const std::byte> bytes_of(const std::string& key) {
-  return std::as_bytes(std::span(key));
 }
 
 const std::string& server_of(const std::vector<std::string>& servers, const std::string& key) {

@@ -24,6 +24,7 @@
 #include "engine/server/server.h"
 #include "fabric/fabric.h"
 #include "fabric/sim/simulation.h"
+#include "fabric/time_units.h"
 #include "tests/engine/final_state.h"
 
 namespace falafel::engine_test {
@@ -32,9 +33,9 @@ using engine::Answer;
 using engine::Client;
 using engine::Server;
 
-inline constexpr std::uint64_t microsecond_ns = 1'000;
-inline constexpr std::uint64_t millisecond_ns = 1'000'000;
-inline constexpr std::uint64_t second_ns = 1'000'000'000;
+using fabric::microsecond_ns;
+using fabric::millisecond_ns;
+using fabric::second_ns;
 
 Bytes bytes_of(std::string_view text);
 

@@ -16,21 +16,14 @@
 #include "explorer/check.h"
 #include "explorer/check/datagrams.h"
 #include "explorer/check/endpoint.h"
+#include "fabric/text.h"
 
 namespace falafel::check::endpoint_test {
 namespace {
 
+using fabric::bytes_of;
+using fabric::text_of;
 using testing::HasSubstr;
-
-std::span<const std::byte> bytes_of(const std::string& text) {
-  return std::as_bytes(std::span(text));
-}
-
-std::string text_of(const std::vector<std::byte>& bytes) {
-  std::string text(bytes.size(), '\0');
-  std::memcpy(text.data(), bytes.data(), bytes.size());
-  return text;
-}
 
 // The body is called in other processes, so what it finds wrong is a violation.
 std::string explanation_of(const Body& body, const Network& network = {}) {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "fabric/realtime/clock.h"
+#include "fabric/text.h"
 #include "tools/benchmarks/store/operation_clock.h"
 #include "tools/benchmarks/store/record.h"
 
@@ -17,10 +18,6 @@ namespace {
 using store_benchmark::OperationKind;
 using store_benchmark::PartyState;
 using store_benchmark::Phase;
-
-std::string_view text_of(const std::vector<std::byte>& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 class PeerClient {
  public:
@@ -84,12 +81,12 @@ class PeerClient {
   void store(std::uint64_t key, std::uint64_t writer_number) {
     store_benchmark::write_key(key, key_);
     store_benchmark::write_value(key, writer_number, value_);
-    peer_.set(text_of(key_), text_of(value_));
+    peer_.set(fabric::view_of(key_), fabric::view_of(value_));
   }
 
   void check(std::uint64_t key) {
     store_benchmark::write_key(key, key_);
-    if (!peer_.get(text_of(key_), found_)) {
+    if (!peer_.get(fabric::view_of(key_), found_)) {
       throw std::runtime_error(fmt::format("key {} is missing", key));
     }
     if (found_.size() != options_.value_bytes || !store_benchmark::is_value_of(key, found_)) {

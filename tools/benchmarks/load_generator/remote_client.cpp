@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fabric/realtime/clock.h"
+#include "fabric/text.h"
 #include "tools/benchmarks/load_generator/connection.h"
 #include "tools/benchmarks/store/record.h"
 
@@ -21,10 +22,6 @@ using store_benchmark::OperationStream;
 using store_benchmark::PartyState;
 using store_benchmark::Phase;
 using store_benchmark::WorkloadOperation;
-
-std::string_view text_of(const std::vector<std::byte>& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 class RemoteClient {
  public:
@@ -75,12 +72,12 @@ class RemoteClient {
   void append_set(std::uint64_t key, std::uint64_t writer_number) {
     store_benchmark::write_key(key, key_);
     store_benchmark::write_value(key, writer_number, value_);
-    protocol_.append_set(requests_, text_of(key_), text_of(value_));
+    protocol_.append_set(requests_, fabric::view_of(key_), fabric::view_of(value_));
   }
 
   void append_get(std::uint64_t key) {
     store_benchmark::write_key(key, key_);
-    protocol_.append_get(requests_, text_of(key_));
+    protocol_.append_get(requests_, fabric::view_of(key_));
   }
 
   // Sends batches, which every store processes fastest.
