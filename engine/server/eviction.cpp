@@ -34,8 +34,7 @@ Eviction::Freed Eviction::free_memory(std::uint64_t bytes) {
   return run({.entries = 0, .bytes = bytes, .only_mature = true});
 }
 
-Eviction::Freed Eviction::free_part_of_table() {
-  const std::uint64_t entries = evicted_part(options_, chunk_.last_table_entries());
+Eviction::Freed Eviction::free_entries(std::uint64_t entries) {
   return run({.entries = entries, .bytes = 0, .only_mature = false});
 }
 

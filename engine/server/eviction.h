@@ -44,8 +44,8 @@ class Eviction {
   // fewer, but frees none only if no value is left there. Waits. Several fibers may call both
   // functions; they wait for each other.
   Freed free_memory(std::uint64_t bytes);
-  // The same for ServerOptions::evicted_percent of the last table's entries, and values anywhere.
-  Freed free_part_of_table();
+  // The same for this number of values anywhere.
+  Freed free_entries(std::uint64_t entries);
   bool is_running() const { return running_.is_locked(); }
 
  private:

@@ -102,7 +102,9 @@ void TableMaintenance::clean() {
   const bool needs_pass = is_asked || !has_room || (!begins_growth && is_due());
   if (needs_pass) {
     const bool lacks_deleted = !clients.empty() && audit_.deleted_entries() == 0;
-    if (lacks_deleted && eviction_ != nullptr) eviction_->free_part_of_table();
+    if (lacks_deleted && eviction_ != nullptr) {
+      eviction_->free_entries(evicted_part(options_, chunk_.last_table_entries()));
+    }
     clean_pass();
   }
   served_ = serves;

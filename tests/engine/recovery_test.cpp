@@ -274,7 +274,8 @@ TEST(CollectionOfKeptMemory, SwapsEntriesInTheOrderOfTheCopies) {
     DoubtfulUpdater updater;
     engine::Collector collector(planting.host(), planting.chunk(), planting.options(), updater,
                                 planting.book(), planting.statistics());
-    collector.collect_regions({0}, [] {});
+    collector.move_regions({0});
+    collector.settle();
     ASSERT_EQ(updater.references.size(), 2U);
     EXPECT_LT(updater.references[0], updater.references[1]);
   });

@@ -94,7 +94,8 @@ class LaidOutMemory {
 
   void collect() {
     engine::Collector collector(host_, chunk_, options_, updater_, book_, statistics_);
-    collector.collect_regions(regions_, [] {});
+    collector.move_regions(regions_);
+    collector.settle();
   }
   std::uint64_t copied_bytes() const { return book_.mature().allocated_bytes(); }
   bool is_in_region(Entry entry) const {
