@@ -5,6 +5,7 @@
 #include "engine/probes.h"
 #include "explorer/campaign.h"
 #include "tests/explorer/describe_findings.h"
+#include "tests/thoroughness.h"
 #include "tools/scenarios/store/program.h"
 
 namespace falafel::store_scenario {
@@ -55,22 +56,24 @@ TEST(Campaign, HardenedHolds) {
 TEST(Campaign, HoldsWithHostileClients) {
   StoreCampaign options;
   options.first_seed = 2'000'000;
-  options.schedules = 3'000;
+  options.schedules = tests::usual_share(3'000);
   options.choices.hostile = Share::only;
   options.paranoid = true;
   options.jobs = 2;
   const explorer::CampaignResult result = run(options);
   EXPECT_TRUE(result.holds()) << describe_findings(result);
   EXPECT_EQ(result.unknown, 0U);
-  EXPECT_GT(explorer::count_of(result.probes, engine::probes::client_expelled.name), 500U);
-  EXPECT_GT(explorer::count_of(result.probes, engine::probes::entry_repaired.name), 100U);
+  EXPECT_GT(explorer::count_of(result.probes, engine::probes::client_expelled.name),
+            tests::usual_share(500));
+  EXPECT_GT(explorer::count_of(result.probes, engine::probes::entry_repaired.name),
+            tests::usual_share(100));
 }
 
 // As long as nobody is hostile, nobody is expelled, no entry needs repair, and every container
 // verifies.
 TEST(Campaign, NeedsNoDefenseAgainstHonestClients) {
   StoreCampaign options;
-  options.schedules = 3'000;
+  options.schedules = tests::usual_share(3'000);
   options.choices.hostile = Share::none;
   options.jobs = 2;
   const explorer::CampaignResult result = run(options);
@@ -109,7 +112,7 @@ TEST(Campaign, ReachesTheRareBranches) {
 // (docs/findings/cleanup-before-the-processor-sees.md).
 TEST(Campaign, HoldsThoughTheProcessorSeesWritesLate) {
   StoreCampaign options;
-  options.schedules = 3'000;
+  options.schedules = tests::usual_share(3'000);
   options.jobs = 2;
   options.choices.simulator_options = {{"late_visibility", "true"}};
   const explorer::CampaignResult result = run(options);
@@ -202,7 +205,7 @@ TEST(Campaign, WithoutHeartbeatsTagsComeRound) {
 TEST(Campaign, HeartbeatsKeepTagsFromComingRound) {
   StoreCampaign options;
   options.choices.tag_worlds = Share::only;
-  options.schedules = 2'000;
+  options.schedules = tests::usual_share(2'000);
   options.jobs = 2;
   const explorer::CampaignResult result = run(options);
   EXPECT_TRUE(result.holds()) << describe_findings(result);

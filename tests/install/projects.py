@@ -49,7 +49,7 @@ def configure(folder, prefix, component, version="", options=()):
     ))
     return attempt(
         "cmake", "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={prefix}",
-        "-DCMAKE_BUILD_TYPE=Debug", *options
+        "-DCMAKE_BUILD_TYPE=None", *options
     )
 
 
