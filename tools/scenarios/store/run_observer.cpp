@@ -32,6 +32,8 @@ RunObserver::RunObserver(const Scenario& scenario, StoreWorld& world, const RunO
       world_(world),
       options_(options),
       aba_(Parties::name, [](std::uint64_t slot) { return fmt::format("slot {}", slot); }),
+      judges_tags_(scenario.safeguards.tag_discipline),
+      tags_(scenario.geometry),
       progress_(most_verbs_without_completion),
       memory_(scenario, options.paranoid),
       operations_(scenario, memory_.table()) {}
@@ -206,6 +208,7 @@ void RunObserver::swap_entry(std::uint32_t party, const sim::TraceEvent& event,
   if (is_hostile) memory_.on_attack();
   if (!attacked.is_attacked(*slot)) {
     aba_.on_swapped(party, *slot, replaced_word, event.word, event.step);
+    if (judges_tags_) tags_.on_changed(*slot, previous, next, event.step);
   }
   note_denials(event.time_ns);
   world_.touch(table_object, sim::Access::writes);
@@ -289,7 +292,7 @@ void RunObserver::on_end(const sim::RunResult& result) {
 void RunObserver::add_violations(std::vector<Judgement>& violations) const {
   Judgement progress = progress_.judgement();
   progress.explanation += how_it_ended_;
-  std::array judgements{std::move(progress), aba_.judgement()};
+  std::array judgements{std::move(progress), aba_.judgement(), tags_.judgement()};
   for (Judgement& judgement : judgements) {
     if (judgement.verdict == Verdict::violated) violations.push_back(std::move(judgement));
   }

@@ -9,6 +9,7 @@
 #include "checkers/aba.h"
 #include "checkers/judgement.h"
 #include "checkers/progress.h"
+#include "checkers/tag_order.h"
 #include "fabric/sim/simulation.h"
 #include "fabric/sim/trace.h"
 #include "tools/scenarios/store/memory_watch.h"
@@ -69,6 +70,8 @@ class RunObserver : public sim::TraceObserver, public OperationWatcher {
   StoreWorld& world_;
   const RunOptions& options_;
   checkers::AbaChecker aba_;
+  const bool judges_tags_;
+  checkers::TagOrder tags_;
   checkers::ProgressChecker progress_;
   MemoryWatch memory_;
   OperationWatch operations_;
