@@ -14,12 +14,13 @@ using engine::Entry;
 constexpr std::uint64_t flag_bits = 3;
 constexpr std::uint32_t tag_position = 2;
 
-// An empty entry with a new flag is frozen, or locked.
+// An empty entry with a new flag is frozen or locked.
 bool only_sets_flags(Entry previous, Entry next) {
   const std::uint64_t before = previous.word() & flag_bits;
   const std::uint64_t after = next.word() & flag_bits;
   const bool freezes = previous.is_empty() && !previous.is_deleted() && next.is_deleted();
-  return previous.reference() == next.reference() && (before & ~after) == 0 && !freezes;
+  const bool sets_some = before != after && (before & ~after) == 0;
+  return previous.reference() == next.reference() && sets_some && !freezes;
 }
 
 std::uint64_t tag_after(std::uint64_t tag, std::uint32_t tag_bits) {

@@ -56,6 +56,12 @@ TEST(TagOrder, AdvancesByOneWhenAFlagGoes) {
   expect_violated(entry(0, 5, locked), entry(0, 5));
 }
 
+// The collector of the thesis may copy a container to its own place.
+TEST(TagOrder, MayAdvanceByOneAlone) {
+  expect_holds(entry(8, 5), entry(8, 6));
+  expect_violated(entry(8, 5), entry(8, 7));
+}
+
 TEST(TagOrder, StaysWhenAFlagComes) {
   for (const std::uint64_t flags : {deleted, locked, deleted | locked}) {
     expect_holds(entry(8, 5), entry(8, 5, flags));

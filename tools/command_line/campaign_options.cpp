@@ -101,6 +101,11 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
                   "share of scenarios in which the memory grows: none, some or only")
       ->check(CLI::IsMember({"none", "some", "only"}))
       ->capture_default_str();
+  command
+      .add_option("--scans", texts.scans,
+                  "share of scenarios in which clients scan all keys: none, some or only")
+      ->check(CLI::IsMember({"none", "some", "only"}))
+      ->capture_default_str();
   add_simulation_options(command, texts.simulation);
 }
 
@@ -126,6 +131,7 @@ tl::expected<store_scenario::ScenarioChoices, std::string> parse_campaign(
   choices.warm_restarts = parse_share(texts.warm_restarts);
   choices.growth = parse_share(texts.growth);
   choices.memory_growth = parse_share(texts.memory_growth);
+  choices.scans = parse_share(texts.scans);
   auto simulation = parse_simulation(texts.simulation);
   if (!simulation) return tl::unexpected(simulation.error());
   choices.strategy = simulation->strategy;

@@ -32,6 +32,7 @@ struct CampaignTexts {
   std::string warm_restarts = "none";
   std::string growth = "none";
   std::string memory_growth = "none";
+  std::string scans = "none";
 };
 
 CLI::Option* add_blocks_option(CLI::App& command, CampaignTexts& texts);

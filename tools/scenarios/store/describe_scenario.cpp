@@ -67,7 +67,8 @@ void append_client(std::string& text, std::size_t index, const ClientPlan& clien
     if (operation.pause_ns > 0) {
       text += fmt::format("pause {} ns, ", operation.pause_ns);
     }
-    text += fmt::format("{} {}", to_string(operation.kind), operation.key);
+    text += to_string(operation.kind);
+    if (operation.kind != OperationKind::scan) text += fmt::format(" {}", operation.key);
     if (operation.kind == OperationKind::set) {
       text += fmt::format(" ({} bytes)", operation.value_bytes);
     }

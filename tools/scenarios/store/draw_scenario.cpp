@@ -11,6 +11,7 @@
 #include "tools/scenarios/store/growth_worlds.h"
 #include "tools/scenarios/store/hostile_worlds.h"
 #include "tools/scenarios/store/memory_growth_worlds.h"
+#include "tools/scenarios/store/scan_worlds.h"
 #include "tools/scenarios/store/scenario.h"
 #include "tools/scenarios/store/tag_world.h"
 #include "tools/scenarios/store/variations.h"
@@ -33,6 +34,7 @@ constexpr std::uint64_t cache_stream = 0x7468652063616368;
 constexpr std::uint64_t warm_restart_stream = 0x7761726d20737461;
 constexpr std::uint64_t growth_stream = 0x67726f7774682074;
 constexpr std::uint64_t memory_growth_stream = 0x6d656d6f72792067;
+constexpr std::uint64_t scan_stream = 0x7363616e206b6579;
 
 // The containers of such values take several packets.
 constexpr std::uint64_t long_value_bytes = 600;
@@ -46,7 +48,8 @@ struct Workload {
 };
 
 // The read and update shares of YCSB's core workloads (Cooper et al. 2010). Inserts become SETs,
-// and scans, which the store does not support, become GETs. The thesis has no deletes.
+// and scans of some keys, which the store does not support, become GETs. The thesis has no
+// deletes.
 constexpr std::array<Workload, workload_names.size()> workloads{{{35, 40, false},
                                                                  {50, 50, true},
                                                                  {95, 5, true},
@@ -89,6 +92,7 @@ class Draw {
   void draw_warm_restarts(Scenario& scenario) const;
   void draw_growth(Scenario& scenario) const;
   void draw_memory_growth(Scenario& scenario) const;
+  void draw_scans(Scenario& scenario) const;
 
   const ScenarioChoices& choices_;
   std::uint64_t seed_;
@@ -356,6 +360,15 @@ void Draw::draw_memory_growth(Scenario& scenario) const {
   if (is_one || share == Share::only) make_memory_grow(random, scenario);
 }
 
+// Half of the worlds with `some`. A scan requires the hardened protocol.
+void Draw::draw_scans(Scenario& scenario) const {
+  const bool is_hardened = choices_.safeguards == engine::Safeguards::hardened();
+  if (choices_.scans == Share::none || !is_hardened) return;
+  fabric::RandomGenerator random(seed_ ^ scan_stream);
+  const bool is_one = random.below(2) == 0;
+  if (is_one || choices_.scans == Share::only) add_scans(random, scenario);
+}
+
 Scenario Draw::scenario() {
   Scenario scenario;
   scenario.safeguards = choices_.safeguards;
@@ -378,6 +391,7 @@ Scenario Draw::scenario() {
   draw_warm_restarts(scenario);
   draw_growth(scenario);
   draw_memory_growth(scenario);
+  draw_scans(scenario);
   return scenario;
 }
 

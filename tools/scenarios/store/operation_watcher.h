@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "checkers/history.h"
+#include "checkers/key_scans.h"
 #include "engine/client/results.h"
 #include "fabric/fabric.h"
 
@@ -25,7 +26,12 @@ class OperationWatcher {
                                    std::uint64_t time_ns) = 0;
   virtual void on_operation_returned(fabric::FiberId fiber, const checkers::Operation& operation,
                                      const OperationResult& result, std::uint64_t time_ns) = 0;
-  // The fiber was unwound during the operation.
+  // The same for a scan of all keys.
+  virtual void on_scan_called(fabric::FiberId fiber, const checkers::KeyScan& scan,
+                              std::uint64_t time_ns) = 0;
+  virtual void on_scan_returned(fabric::FiberId fiber, const checkers::KeyScan& scan,
+                                engine::Answer answer, std::uint64_t time_ns) = 0;
+  // The fiber was unwound during the operation or the scan.
   virtual void on_operation_abandoned(fabric::FiberId fiber) = 0;
   // The server has started over memory that may have data.
   virtual void on_server_started(std::uint64_t time_ns) = 0;

@@ -7,9 +7,8 @@
 
 namespace falafel::store_scenario {
 
-std::string ReportingListener::party(const checkers::Operation& operation) const {
-  return operation.client < scenario_.clients.size() ? fmt::format("client {}", operation.client)
-                                                     : "at rest";
+std::string ReportingListener::party(std::uint32_t client) const {
+  return client < scenario_.clients.size() ? fmt::format("client {}", client) : "at rest";
 }
 
 void ReportingListener::on_call(const checkers::Operation& operation) {
@@ -18,7 +17,7 @@ void ReportingListener::on_call(const checkers::Operation& operation) {
   if (operation.kind == checkers::OperationKind::set) {
     text += fmt::format(" to {}", checkers::quote(operation.value));
   }
-  listener_.on_call(party(operation), operation.call_time, text);
+  listener_.on_call(party(operation.client), operation.call_time, text);
 }
 
 void ReportingListener::on_return(const checkers::Operation& operation, engine::Answer answer) {
@@ -27,7 +26,21 @@ void ReportingListener::on_return(const checkers::Operation& operation, engine::
   if (answer == engine::Answer::found) {
     text += fmt::format(" {}", checkers::quote(operation.value));
   }
-  listener_.on_return(party(operation), operation.call_time, text);
+  listener_.on_return(party(operation.client), operation.call_time, text);
+}
+
+void ReportingListener::on_scan_called(const checkers::KeyScan& scan) {
+  listener_.on_call(party(scan.client), scan.call_time, "scan of all keys");
+}
+
+void ReportingListener::on_scan_returned(const checkers::KeyScan& scan, engine::Answer answer) {
+  std::string text = fmt::format(
+      "scan of all keys returns: {} after {} visits",
+      answer == engine::Answer::found ? "complete" : engine::to_string(answer), scan.visits.size());
+  for (const checkers::KeyVisit& visit : scan.visits) {
+    text += fmt::format(", {} with {}", checkers::quote(visit.key), checkers::quote(visit.value));
+  }
+  listener_.on_return(party(scan.client), scan.call_time, text);
 }
 
 }  // namespace falafel::store_scenario

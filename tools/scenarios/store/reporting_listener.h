@@ -23,9 +23,11 @@ class ReportingListener final : public RunListener {
   void on_memory(std::uint64_t, const checkers::MemoryView*) override {}
   void on_call(const checkers::Operation& operation) override;
   void on_return(const checkers::Operation& operation, engine::Answer answer) override;
+  void on_scan_called(const checkers::KeyScan& scan) override;
+  void on_scan_returned(const checkers::KeyScan& scan, engine::Answer answer) override;
 
  private:
-  std::string party(const checkers::Operation& operation) const;
+  std::string party(std::uint32_t client) const;
 
   const Scenario& scenario_;
   explorer::RunListener& listener_;

@@ -11,6 +11,7 @@
 #include "tools/scenarios/store/cache_history.h"
 #include "tools/scenarios/store/reporting_listener.h"
 #include "tools/scenarios/store/run_observer.h"
+#include "tools/scenarios/store/scan_history.h"
 #include "tools/scenarios/store/store_world.h"
 #include "tools/scenarios/store/timeline/store_recorder.h"
 
@@ -97,13 +98,16 @@ explorer::Run Runner::run(const explorer::Scenario& explored, sim::Strategy& str
   if (run.result.outcome == sim::Outcome::diverged) return run;
   run.violations = world.violations();
   observer.on_end(run.result);
+  const auto is_damaged = [&](const std::string& key) {
+    return may_be_damaged(key, scenario, world.attacked());
+  };
   for (auto& [incarnation, history] : world.histories()) {
+    Judgement scans = check_scans(world.scans(incarnation), history.operations(),
+                                  world.times(incarnation), scenario, is_damaged);
+    if (scans.verdict == Verdict::violated) run.violations.push_back(std::move(scans));
     Judgement judgement =
         scenario.geometry.values_expire
-            ? check_cache(history.operations(), world.times(incarnation), scenario,
-                          [&](const std::string& key) {
-                            return may_be_damaged(key, scenario, world.attacked());
-                          })
+            ? check_cache(history.operations(), world.times(incarnation), scenario, is_damaged)
             : check_store(history.operations(), scenario, world.attacked());
     if (judgement.verdict == Verdict::violated)
       run.violations.push_back(std::move(judgement));

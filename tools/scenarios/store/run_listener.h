@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "checkers/history.h"
+#include "checkers/key_scans.h"
 #include "checkers/memory_view.h"
 #include "engine/client/results.h"
 #include "fabric/sim/trace.h"
@@ -18,6 +19,8 @@ class RunListener : public sim::TraceObserver {
   virtual void on_memory(std::uint64_t step, const checkers::MemoryView* memory) = 0;
   virtual void on_call(const checkers::Operation& operation) = 0;
   virtual void on_return(const checkers::Operation& operation, engine::Answer answer) = 0;
+  virtual void on_scan_called(const checkers::KeyScan&) {}
+  virtual void on_scan_returned(const checkers::KeyScan&, engine::Answer) {}
 };
 
 struct RunOptions {

@@ -24,6 +24,13 @@ constexpr std::uint64_t most_verbs_without_completion = 1'000;
 // operations.
 constexpr std::uint64_t look_at_books_one_in = 8;
 
+checkers::Operation operation_of(const checkers::KeyScan& scan) {
+  return {.client = scan.client,
+          .kind = checkers::OperationKind::get,
+          .key = "all keys",
+          .call_time = scan.call_time};
+}
+
 }  // namespace
 
 RunObserver::RunObserver(const Scenario& scenario, StoreWorld& world, const RunOptions& options)
@@ -236,6 +243,18 @@ void RunObserver::on_operation_returned(fabric::FiberId fiber, const checkers::O
   operations_.on_returned(fiber, operation, result, world_.server(), time_ns, world_.steps());
   const bool looks = options_.paranoid || world_.completed_operations() % look_at_books_one_in == 0;
   if (looks && world_.server() != nullptr) memory_.on_server(*world_.server(), world_.steps());
+}
+
+// The checkers of single operations know a scan as a get.
+void RunObserver::on_scan_called(fabric::FiberId fiber, const checkers::KeyScan& scan,
+                                 std::uint64_t time_ns) {
+  on_operation_called(fiber, operation_of(scan), time_ns);
+}
+
+void RunObserver::on_scan_returned(fabric::FiberId fiber, const checkers::KeyScan& scan,
+                                   engine::Answer answer, std::uint64_t time_ns) {
+  on_operation_returned(fiber, operation_of(scan),
+                        {.answer = answer, .statistics = {}, .found = {}}, time_ns);
 }
 
 void RunObserver::on_operation_abandoned(fabric::FiberId fiber) {

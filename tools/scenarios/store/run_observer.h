@@ -37,6 +37,10 @@ class RunObserver : public sim::TraceObserver, public OperationWatcher {
                            std::uint64_t time_ns) override;
   void on_operation_returned(fabric::FiberId fiber, const checkers::Operation& operation,
                              const OperationResult& result, std::uint64_t time_ns) override;
+  void on_scan_called(fabric::FiberId fiber, const checkers::KeyScan& scan,
+                      std::uint64_t time_ns) override;
+  void on_scan_returned(fabric::FiberId fiber, const checkers::KeyScan& scan, engine::Answer answer,
+                        std::uint64_t time_ns) override;
   void on_operation_abandoned(fabric::FiberId fiber) override;
   void on_server_started(std::uint64_t time_ns) override;
   void on_goodbye(std::uint32_t client) override;

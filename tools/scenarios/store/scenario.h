@@ -21,7 +21,7 @@
 
 namespace falafel::store_scenario {
 
-enum class OperationKind : std::uint8_t { get, set, remove };
+enum class OperationKind : std::uint8_t { get, set, remove, scan };
 
 std::string_view to_string(OperationKind kind);
 
@@ -31,7 +31,7 @@ inline constexpr std::uint32_t usual_value_bytes = 8;
 
 struct PlannedOperation {
   OperationKind kind = OperationKind::get;
-  std::uint32_t key = 0;          // "key 0", ...
+  std::uint32_t key = 0;          // "key 0", ...; scan: none, because it visits all keys
   std::uint32_t value_bytes = 0;  // set: the value names client and operation if it is long enough
   std::uint64_t pause_ns = 0;     // before the operation
   // Before the operation, the client disconnects regardless of its other operations, and
@@ -47,8 +47,8 @@ struct PlannedOperation {
 struct ClientPlan {
   std::uint32_t fibers = 1;  // number of operations in flight; fibers take the operations in turn
   // The number of operations that a fiber takes at a time and executes as one batch. The pause and
-  // the cancellation of the first one concern the whole batch, and a goodbye begins a new batch. 1:
-  // no batches.
+  // the cancellation of the first one concern the whole batch, and a goodbye begins a new batch. A
+  // scan is no part of a batch. 1: no batches.
   std::uint32_t batch = 1;
   std::vector<PlannedOperation> operations;
 
@@ -211,6 +211,8 @@ struct ScenarioChoices {
   Share growth = Share::none;
   // Scenarios in which the memory grows (memory_growth_worlds.h).
   Share memory_growth = Share::none;
+  // Scenarios in which clients scan all keys (scan_worlds.h). Only if all safeguards are on.
+  Share scans = Share::none;
   // Valid options of the simulator by name and value (sim::set_option), regardless of the seed.
   std::vector<std::pair<std::string, std::string>> simulator_options;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "checkers/history.h"
 #include "checkers/judgement.h"
+#include "checkers/key_scans.h"
 #include "checkers/memory_view.h"
 #include "engine/client/client.h"
 #include "engine/server/server.h"
@@ -52,6 +54,7 @@ class StoreWorld {
   // The server during and after the run; null if there is none.
   const engine::Server* server() const { return server_; }
   engine::Server* server() { return server_; }
+  // Each visit of a scan counts as one.
   std::uint64_t completed_operations() const { return completed_; }
   std::uint64_t unfinished_operations() const;  // of clients that are not stopped for good
   bool is_server_stopped() const;               // permanently
@@ -70,6 +73,10 @@ class StoreWorld {
   // When the operations of that history ran, in their order.
   const std::vector<OperationTimes>& times(std::uint64_t incarnation) {
     return times_[incarnation];
+  }
+  // The scans that belong to that history.
+  const std::deque<checkers::KeyScan>& scans(std::uint64_t incarnation) {
+    return scans_[incarnation];
   }
   std::uint64_t next_call_time();
   std::uint64_t next_return_time();
@@ -131,6 +138,14 @@ class StoreWorld {
   template <typename Place>
   engine::Answer execute(fabric::Host& host, std::uint32_t client, const PlannedOperation& planned,
                          const std::string& value, Place& place, std::uint64_t incarnation);
+  // Executes an operation or a scan. The value of a set begins with `name`.
+  engine::Answer execute_alone(fabric::Host& host, std::uint32_t client,
+                               const PlannedOperation& planned, std::string name,
+                               engine::Client& connection);
+  engine::Answer execute_scan(fabric::Host& host, std::uint32_t client, engine::Client& connection);
+  checkers::KeyScan& begin_scan(fabric::Host& host, std::uint32_t client,
+                                std::uint64_t incarnation);
+  engine::Answer end_scan(fabric::Host& host, engine::Answer answer, checkers::KeyScan& scan);
   engine::ServerOptions server_options() const;
   engine::ClientOptions client_options(std::uint32_t client) const;
 
@@ -145,6 +160,7 @@ class StoreWorld {
   AttackedSlots attacked_;
   std::map<std::uint64_t, checkers::History> histories_;  // by the server's incarnation
   std::map<std::uint64_t, std::vector<OperationTimes>> times_;
+  std::map<std::uint64_t, std::deque<checkers::KeyScan>> scans_;
   std::vector<checkers::Judgement> violations_;
   std::uint64_t time_ = 0;
   std::uint64_t completed_ = 0;

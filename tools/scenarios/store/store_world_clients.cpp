@@ -30,7 +30,8 @@ checkers::OperationKind kind_of(OperationKind kind) {
   switch (kind) {
     case OperationKind::get: return checkers::OperationKind::get;
     case OperationKind::set: return checkers::OperationKind::set;
-    case OperationKind::remove: break;
+    case OperationKind::remove:
+    case OperationKind::scan: break;  // scans have a history of their own
   }
   return checkers::OperationKind::remove;
 }
@@ -60,7 +61,8 @@ OperationResult carry_out(Connection& connection, OperationKind kind, const std:
           connection.set(to_bytes(key), to_bytes(value), time_to_live_ns);
       return {result.answer, result.statistics, {}};
     }
-    case OperationKind::remove: break;
+    case OperationKind::remove:
+    case OperationKind::scan: break;
   }
   const engine::DeleteResult result = connection.remove(to_bytes(key));
   return {result.answer, result.statistics, {}};
@@ -142,9 +144,7 @@ void StoreWorld::prepare(fabric::Host& host, std::uint32_t client, engine::Clien
   for (std::size_t index = 0; index < prepared.size(); ++index) {
     if (prepared[index].client != client) continue;
     host.sleep_until(prepared[index].at_ns);
-    const PlannedOperation& operation = prepared[index].operation;
-    execute(host, client, operation, value_of(operation, fmt::format("p.{}", index)), connection,
-            connection.server_incarnation());
+    execute_alone(host, client, prepared[index].operation, fmt::format("p.{}", index), connection);
   }
   host.sleep_until(scenario_.stage->begin_ns);
 }
@@ -173,9 +173,10 @@ void StoreWorld::run_fiber(fabric::Host& host, std::uint32_t client, engine::Cli
     const std::size_t end = end_of_batch(client, first);
     clients_[client].next = end;
     if (planned[first].pause_ns > 0) host.sleep_until(host.now_ns() + planned[first].pause_ns);
-    const auto answer = scenario_.clients[client].batch > 1
-                            ? execute_batch(host, client, first, end - first, connection)
-                            : execute_planned(host, client, first, connection);
+    const bool is_batch =
+        scenario_.clients[client].batch > 1 && planned[first].kind != OperationKind::scan;
+    const auto answer = is_batch ? execute_batch(host, client, first, end - first, connection)
+                                 : execute_planned(host, client, first, connection);
     if (answer == Answer::disconnected || answer == Answer::unknown_outcome) return;
   }
 }
@@ -184,8 +185,9 @@ void StoreWorld::run_fiber(fabric::Host& host, std::uint32_t client, engine::Cli
 std::size_t StoreWorld::end_of_batch(std::uint32_t client, std::size_t first) const {
   const ClientPlan& plan = scenario_.clients[client];
   std::size_t end = first + 1;
+  if (plan.operations[first].kind == OperationKind::scan) return end;
   while (end < plan.operations.size() && end - first < plan.batch &&
-         !plan.operations[end].goodbye) {
+         !plan.operations[end].goodbye && plan.operations[end].kind != OperationKind::scan) {
     ++end;
   }
   return end;
@@ -203,11 +205,18 @@ std::optional<Answer> StoreWorld::execute_planned(fabric::Host& host, std::uint3
   std::optional<Answer> answer;
   const std::uint64_t cancel_after_ns = scenario_.clients[client].operations[index].cancel_after_ns;
   call_unless_cancelled(host, cancel_after_ns, [&] {
-    const PlannedOperation& planned = scenario_.clients[client].operations[index];
-    const std::string value = value_of(planned, fmt::format("{}.{}", client, index));
-    answer = execute(host, client, planned, value, connection, connection.server_incarnation());
+    answer = execute_alone(host, client, scenario_.clients[client].operations[index],
+                           fmt::format("{}.{}", client, index), connection);
   });
   return answer;
+}
+
+engine::Answer StoreWorld::execute_alone(fabric::Host& host, std::uint32_t client,
+                                         const PlannedOperation& planned, std::string name,
+                                         engine::Client& connection) {
+  if (planned.kind == OperationKind::scan) return execute_scan(host, client, connection);
+  return execute(host, client, planned, value_of(planned, std::move(name)), connection,
+                 connection.server_incarnation());
 }
 
 std::optional<Answer> StoreWorld::execute_batch(fabric::Host& host, std::uint32_t client,

@@ -25,6 +25,10 @@ class StoreStory final : public RunListener {
   void on_return(const checkers::Operation& operation, engine::Answer answer) override {
     reporting_.on_return(operation, answer);
   }
+  void on_scan_called(const checkers::KeyScan& scan) override { reporting_.on_scan_called(scan); }
+  void on_scan_returned(const checkers::KeyScan& scan, engine::Answer answer) override {
+    reporting_.on_scan_returned(scan, answer);
+  }
 
   const std::vector<explorer::StoryLine>& lines() const { return story_.lines(); }
 

@@ -46,6 +46,10 @@ class StoreRecorder::Listener final : public store_scenario::RunListener {
   void on_return(const checkers::Operation& operation, engine::Answer answer) override {
     recorder_.answer(operation, answer);
   }
+  void on_scan_called(const checkers::KeyScan& scan) override { recorder_.call(scan); }
+  void on_scan_returned(const checkers::KeyScan& scan, engine::Answer answer) override {
+    recorder_.answer(scan, answer);
+  }
 
  private:
   StoreRecorder& recorder_;
@@ -120,6 +124,29 @@ void StoreRecorder::answer(const checkers::Operation& operation, engine::Answer 
                 answer == engine::Answer::found
                     ? fmt::format("{} \"{}\"", label, timeline::readable(operation.value))
                     : label);
+}
+
+void StoreRecorder::call(const checkers::KeyScan& scan) {
+  begin_operation({.lane = scan.client,
+                   .kind = "scan",
+                   .key = {},
+                   .name = "scan",
+                   .text = "scan of all keys",
+                   .label = {},
+                   .answer = {},
+                   .number = scan.call_time},
+                  true);
+}
+
+void StoreRecorder::answer(const checkers::KeyScan& scan, engine::Answer answer) {
+  const bool is_complete = answer == engine::Answer::found;
+  const std::string label(is_complete ? "complete" : engine::to_string(answer));
+  std::string text = label + "; visited";
+  for (const checkers::KeyVisit& visit : scan.visits) {
+    text += fmt::format(" \"{}\": \"{}\"", timeline::readable(visit.key),
+                        timeline::readable(visit.value));
+  }
+  end_operation(scan.call_time, label, text);
 }
 
 // The server

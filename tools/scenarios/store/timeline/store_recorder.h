@@ -34,6 +34,8 @@ class StoreRecorder final : public timeline::Recorder {
 
   void call(const checkers::Operation& operation);
   void answer(const checkers::Operation& operation, engine::Answer answer);
+  void call(const checkers::KeyScan& scan);
+  void answer(const checkers::KeyScan& scan, engine::Answer answer);
   void look_at_memory(std::uint64_t step, const checkers::MemoryView* memory);
 
   bool shows_processor(std::uint32_t lane) const override;

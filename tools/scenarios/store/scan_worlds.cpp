@@ -1,0 +1,69 @@
+#include "tools/scenarios/store/scan_worlds.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace falafel::store_scenario {
+namespace {
+
+// The chunks of a longer table have as many entries as possible, and one client scans it, so that a
+// run does not consist of scans.
+constexpr std::uint64_t most_entries_of_short_table = 16;
+constexpr std::uint64_t most_chunk_entries = 4;
+
+void make_scan(PlannedOperation& operation) {
+  operation = {.kind = OperationKind::scan,
+               .pause_ns = operation.pause_ns,
+               .goodbye = operation.goodbye,
+               .cancel_after_ns = operation.cancel_after_ns};
+}
+
+void add_scans_of(fabric::RandomGenerator& random, ClientPlan& client) {
+  constexpr std::uint64_t operations_per_scan = 4;
+  const std::uint64_t certain = random.below(client.operations.size());
+  for (std::uint64_t index = 0; index < client.operations.size(); ++index) {
+    const bool is_scan = random.below(operations_per_scan) == 0;
+    if (is_scan || index == certain) make_scan(client.operations[index]);
+  }
+}
+
+// Other keys come and go, and the cleanup moves this one.
+void keep_key(std::uint32_t key, Scenario& scenario) {
+  for (ClientPlan& client : scenario.clients) {
+    for (PlannedOperation& operation : client.operations) {
+      const bool removes = operation.kind == OperationKind::remove && operation.key == key;
+      if (removes) operation.kind = OperationKind::get;
+    }
+  }
+}
+
+std::vector<std::uint32_t> stored_keys(const Scenario& scenario) {
+  std::vector<std::uint32_t> keys;
+  for (const ClientPlan& client : scenario.clients) {
+    for (const PlannedOperation& operation : client.operations) {
+      if (operation.kind == OperationKind::set) keys.push_back(operation.key);
+    }
+  }
+  return keys;
+}
+
+}  // namespace
+
+void add_scans(fabric::RandomGenerator& random, Scenario& scenario) {
+  const bool is_short = scenario.geometry.slot_count() <= most_entries_of_short_table;
+  const std::uint64_t chunk_entries = 1 + random.below(most_chunk_entries);
+  scenario.readahead.chunk_entries =
+      static_cast<std::uint32_t>(is_short ? chunk_entries : most_chunk_entries);
+  if (random.below(2) == 0) scenario.cleanup_percent = 0;
+  const bool keeps_key = random.below(2) == 0;
+  const std::uint64_t certain = random.below(scenario.clients.size());
+  for (std::uint64_t index = 0; index < scenario.clients.size(); ++index) {
+    const bool scans = random.below(2) == 0 && is_short;
+    if (scans || index == certain) add_scans_of(random, scenario.clients[index]);
+  }
+  const std::vector<std::uint32_t> keys = stored_keys(scenario);
+  if (keeps_key && !keys.empty()) keep_key(keys[random.below(keys.size())], scenario);
+}
+
+}  // namespace falafel::store_scenario

@@ -1,0 +1,14 @@
+// Scenarios in which clients scan all keys.
+#pragma once
+
+#include "fabric/random.h"
+#include "tools/scenarios/store/scenario.h"
+
+namespace falafel::store_scenario {
+
+// Turns some operations into scans, which read the table in chunks of one to four entries.
+// `scenario` is complete otherwise. In half of the worlds nobody removes one of the keys, and in
+// more than half the server cleans up after each removal.
+void add_scans(fabric::RandomGenerator& random, Scenario& scenario);
+
+}  // namespace falafel::store_scenario
