@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Tests of tools/mutants: how it mutates lines, and that its set is readable."""
+"""Tests of tools/mutants: how it mutates lines, and that its sets are readable."""
 
+import json
 import pathlib
 import sys
 import tempfile
@@ -8,9 +9,11 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/checks/one_line_mutants"))
+import campaigns  # noqa: E402
 import kills  # noqa: E402
 import mutant_set  # noqa: E402
 from candidates import candidates_of  # noqa: E402
+from either_line import either_line  # noqa: E402
 from tests_of_build import Limits, Outcome, Runner, Test  # noqa: E402
 
 
@@ -75,8 +78,9 @@ class Candidates(unittest.TestCase):
 
 class Set(unittest.TestCase):
     def test_numbers_are_consecutive(self):
-        numbers = [mutant.number for mutant in mutant_set.read_set()]
-        self.assertEqual(numbers, list(range(1, 216)))
+        rooms = mutant_set.read_set(ROOT / "tests/mutants/rooms.tsv")
+        for mutants, last in ((mutant_set.read_set(), 215), (rooms, 60)):
+            self.assertEqual([mutant.number for mutant in mutants], list(range(1, last + 1)))
 
     def test_lines_are_found_by_their_text(self):
         mutant = mutant_set.Mutant(7, "a.cpp", 1, 2, "stop();", "// stop();")
@@ -100,6 +104,32 @@ class Set(unittest.TestCase):
             name = mutant.mutated.partition("{.")[2].partition(" ")[0]
             self.assertIn(f"if ({mutant_set.switch(mutant.number)}) safeguards.{name} = false;",
                           changed)
+
+
+class WrittenLines(unittest.TestCase):
+    def either(self, line, mutated, before=";"):
+        return either_line(line, mutated, before, "on")
+
+    def test_statements_are_alternatives(self):
+        self.assertEqual(self.either("  stop(a);  // now", "(void)0;"),
+                         "  { if (on) { (void)0; } else { stop(a); } }")
+        self.assertEqual(self.either("if (a) return 1;", "if (b) return 2;"),
+                         "{ if (on) { if (b) return 2; } else { if (a) return 1; } }")
+        self.assertEqual(self.either("case A::b: return 1;", "case A::b: return 2;"),
+                         "case A::b: { if (on) { return 2; } else { return 1; } }")
+
+    def test_declarations_and_parts_of_statements_choose_an_expression(self):
+        self.assertEqual(self.either("int left = f(a, b - 1);", "int left = f(a, b);"),
+                         "int left = f(a, (on ? (b) : (b - 1)));")
+        self.assertEqual(self.either("for (auto& a : b.c) {", "for (auto& a : d) {"),
+                         "for (auto& a : (on ? (d) : (b.c))) {")
+        self.assertEqual(self.either("const int a = b ? c : d;", "const int a = b ? c : e;"),
+                         "const int a = (on ? (b ? c : e) : (b ? c : d));")
+        self.assertEqual(self.either("b < c;", "b <= c;", "="), "(on ? (b <= c) : (b < c));")
+
+    def test_expressions_may_go_on_in_the_next_line(self):
+        self.assertEqual(self.either("if (a || b.c ||", "if (a ||"),
+                         "if ((on ? (a) : (a || b.c)) ||")
 
 
 class Run(unittest.TestCase):
@@ -169,6 +199,89 @@ class Kills(unittest.TestCase):
     def test_table_names_what_was_killed(self):
         line = "| 12 | a.cpp | killed: hangs | `b` | 1.00 |"
         self.assertEqual(kills.killed_in([line, "| 13 | a.cpp | survives | | |"]), {12})
+
+
+class FakeCampaign:
+    """Runs nothing: each schedule takes a hundredth of a second. `violations` are (options, mutant,
+    seed); `reached` are the options whose runs reach the mutant."""
+
+    def __init__(self, violations=(), reached=("a", "b"), how=None):
+        self.violations = violations
+        self.reached = reached
+        self.how = how
+        self.ran = []
+
+    def run(self, number, options, seed, schedules, limits):
+        self.ran.append((number, options, seed, schedules))
+        reached = frozenset({3} if options in self.reached else {})
+        found = [{"property": "linearizability", "seed": violating}
+                 for where, mutant, violating in self.violations
+                 if (where, mutant) == (options, number) and seed <= violating < seed + schedules]
+        how = self.how if self.how and number else "fails" if found else "passes"
+        outcome = Outcome(how == "passes", how, schedules / 100, 1.0, reached)
+        return outcome, None if how == self.how else {"violations": found, "unknown": 0}
+
+
+class Campaigns(unittest.TestCase):
+    def find(self, campaign, most_seconds=10):
+        lines = [campaigns.Line(options, 1) for options in ("a", "b")]
+        return campaigns.find(campaign, 3, lines, most_seconds)
+
+    def test_line_that_violates_finds_the_mutant(self):
+        result = self.find(FakeCampaign([("b", 3, 150)]))
+        self.assertEqual(
+            (result["outcome"], result["line"], result["seed"], result["property"]),
+            ("found", "falafel fuzz b", 150, "linearizability"))
+        self.assertEqual(result["spent"], 4)  # 200 schedules of each line
+
+    def test_lines_take_turns_until_the_time_is_over(self):
+        campaign = FakeCampaign()
+        result = self.find(campaign)
+        self.assertEqual(result["outcome"], "survives")
+        self.assertAlmostEqual(result["spent"], 10, delta=0.1)
+        self.assertEqual([ran[1] for ran in campaign.ran], ["a", "b"] * 3)
+        self.assertEqual(campaign.ran[2], (3, "a", 201, 150))
+
+    def test_later_turns_are_for_lines_that_reach_the_mutant(self):
+        campaign = FakeCampaign(reached=("b",))
+        self.find(campaign)
+        self.assertEqual([ran[1] for ran in campaign.ran], ["a"] + ["b"] * 5)
+
+    def test_mutant_that_no_line_reaches_is_not_reached(self):
+        self.assertEqual(self.find(FakeCampaign(reached=()))["outcome"], "is not reached")
+
+    def test_seed_that_fails_without_the_mutant_finds_nothing(self):
+        campaign = FakeCampaign([("a", 3, 5), ("a", 0, 5)])
+        self.assertEqual(self.find(campaign)["outcome"], "survives")
+        self.assertIn((0, "a", 5, 1), campaign.ran)
+
+    def test_program_that_does_not_end_finds_the_mutant(self):
+        result = self.find(FakeCampaign(how="hangs"))
+        self.assertEqual((result["outcome"], result["property"], result["schedules"]),
+                         ("found", "the program hangs", 200))
+
+    def test_results_are_kept(self):
+        mutant = mutant_set.Mutant(3, "a.cpp", 1, 1, "stop();", "// stop();")
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            for campaign in (FakeCampaign([("a", 3, 1)]), FakeCampaign()):
+                campaigns.find_by_campaigns(folder, campaign, [mutant], ["a"], 1, 10)
+            self.assertEqual(campaign.ran, [])
+            self.assertEqual(
+                campaigns.table_of_campaigns(folder, [mutant])[2],
+                "| 3 | a.cpp | found | linearizability | `falafel fuzz a` | 1 | 2.00 |")
+
+    def test_what_a_campaign_prints_is_read(self):
+        printed = {"violations": [], "unknown": 0}
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            program = folder / campaigns.PROGRAM
+            program.parent.mkdir(parents=True)
+            program.write_text(f"#!/bin/sh\necho '{json.dumps(printed)}'\n")
+            program.chmod(0o755)
+            outcome, read = campaigns.Campaign(folder, Runner(folder)).run(
+                3, "--blocks only", 1, 2, Limits(60, 600))
+            self.assertEqual((outcome.how, read), ("passes", printed))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The committed set of one-line mutants: draws it, reads it, and finds its lines in the tree."""
+"""The committed sets of one-line mutants: draws one, reads them, and finds their lines in the tree."""
 
 import hashlib
 import pathlib
@@ -6,7 +6,8 @@ import re
 import sys
 from typing import NamedTuple
 
-from candidates import candidates_of
+from candidates import blanked, candidates_of, last_token
+from either_line import either_line
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tools/checks"))
@@ -35,9 +36,9 @@ class Mutant(NamedTuple):
     mutated: str
 
 
-def read_set():
+def read_set(path=SET):
     mutants = []
-    for row in SET.read_text().splitlines():
+    for row in path.read_text().splitlines():
         if not row.startswith("#"):
             number, place, occurrence, original, mutated = row.split("\t")
             file, _, line = place.rpartition(":")
@@ -91,6 +92,7 @@ def switchable_lines(file, text, mutants):
     the mutants whose line is not there any more."""
     lines = text.split("\n")
     stripped = [line.strip() for line in lines]
+    code = blanked(text).split("\n")
     candidates = candidates_of(text)
     missing = []
     for mutant in mutants:
@@ -105,8 +107,9 @@ def switchable_lines(file, text, mutants):
             lines[index] = with_safeguard_off(lines[index], mutant)
         elif found:
             lines[index] = found[0].switchable.format(switch(mutant.number))
-        else:
-            missing.append(mutant.number)
+        else:  # somebody wrote it
+            lines[index] = either_line(
+                lines[index], mutant.mutated, last_token(code, index), switch(mutant.number))
     return "\n".join(lines), missing
 
 

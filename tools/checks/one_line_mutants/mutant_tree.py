@@ -99,9 +99,10 @@ def errors_of(tree, flags, files):
     return places or {("", 0)}
 
 
-def build(folder, mutants, jobs):
-    """Builds a copy of the tree as the release preset does. Returns the numbers of the mutants
-    whose line is not in the tree any more. Warnings about mutants do not matter."""
+def build(folder, mutants, jobs, targets=()):
+    """Builds a copy of the tree, or only some targets, as the release preset does. Returns the
+    numbers of the mutants whose line is not in the tree any more. Warnings about mutants do not
+    matter."""
     tree = folder / "tree"
     copy_tree(tree)
     missing = write_mutants(tree, mutants)
@@ -110,7 +111,8 @@ def build(folder, mutants, jobs):
         ["cmake", "-S", tree, "-B", folder / "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
          "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=16", "-DFALAFEL_SANITIZE=",
          f"-DCMAKE_CXX_FLAGS=-w -include {switch}"],
-        ["cmake", "--build", folder / "build", "-j", jobs],
+        ["cmake", "--build", folder / "build", "-j", jobs,
+         *(["--target", *targets] if targets else [])],
     ]
     for command in commands:
         words = list(map(str, command))

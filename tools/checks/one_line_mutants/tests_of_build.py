@@ -115,7 +115,7 @@ class Runner:
         self.reached = folder / "reached"
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
-    def run(self, test, mutant, limits=LARGEST_LIMITS):
+    def run(self, test, mutant, limits=LARGEST_LIMITS, output=subprocess.DEVNULL):
         self.reached.write_bytes(bytes(REACHED_BYTES))
         environment = {
             **os.environ, **dict(test.environment),
@@ -124,7 +124,7 @@ class Runner:
         start, before = time.monotonic(), processor_seconds()
         process = subprocess.Popen(
             test.command, cwd=test.directory, env=environment, start_new_session=True,
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL,
             preexec_fn=lambda: set_limits(limits),
         )
         how = wait_for(process, limits)

@@ -1,0 +1,137 @@
+"""Finds mutants with campaigns of `falafel fuzz`. The lines of options take turns. The turns after
+the first are for lines whose runs have reached the mutant. A mutant counts as found only if the
+seed that found it violates nothing without it."""
+
+import json
+import shlex
+
+from kills import append, read_rows
+from tests_of_build import LARGEST_LIMITS, Limits, Test
+
+RESULTS = "campaigns.jsonl"
+PROGRAM = "build/bin/falafel"
+LINES = (
+    "", "--hostile only", "--blocks only", "--caches only", "--growth only", "--warm-restarts only",
+    "--memory-growth only", "--tag-worlds only", "--store cluster", "--store changing-cluster",
+)
+TURN_SECONDS = 1.5
+FIRST_SCHEDULES = 200
+# A campaign ends runs that do not end. One that takes this long has failed to.
+LIMITS = Limits(60, 600)
+
+
+class Line:
+    """One line of options, and what its campaigns of one mutant have cost so far."""
+
+    def __init__(self, options, first_seed):
+        self.options = options
+        self.next_seed = first_seed
+        self.schedules = 0
+        self.spent = 0.0
+        self.reaches = False
+
+    def name(self):
+        return f"falafel fuzz {self.options}".rstrip()
+
+    def schedules_for(self, seconds):
+        if self.spent == 0:
+            return FIRST_SCHEDULES
+        return max(1, int(self.schedules / self.spent * seconds))
+
+
+class Campaign:
+    """Runs the program of a folder with some seeds."""
+
+    def __init__(self, folder, runner):
+        self.folder = folder
+        self.runner = runner
+
+    def run(self, number, options, seed, schedules, limits):
+        """The outcome, and what the campaign printed; None if it did not end by itself."""
+        printed = self.folder / "campaign.json"
+        command = (self.folder / PROGRAM, "fuzz", *shlex.split(options), "--seed", str(seed),
+                   "--schedules", str(schedules), "--stop", "--shrink-seconds", "0", "--json",
+                   "--output", self.folder / "findings")
+        test = Test("campaign", tuple(map(str, command)), str(self.folder), ())
+        with open(printed, "w") as stream:
+            outcome = self.runner.run(test, number, limits, stream)
+        text = printed.read_text()
+        return outcome, json.loads(text) if outcome.how in ("passes", "fails") and text else None
+
+
+def find_by_campaigns(folder, campaign, mutants, lines, first_seed, most_seconds):
+    """Appends the result of each mutant that has none yet."""
+    known = {row["mutant"] for row in read_rows(folder / RESULTS)}
+    for mutant in mutants:
+        if mutant.number not in known:
+            found = find(campaign, mutant.number,
+                         [Line(options, first_seed) for options in lines], most_seconds)
+            append(folder / RESULTS, {"mutant": mutant.number, **found})
+
+
+def find(campaign, number, lines, most_seconds):
+    left, turn = most_seconds, lines
+    while left > 0:
+        for line in turn:
+            found, seconds = take_turn(campaign, number, line, min(TURN_SECONDS, left))
+            left -= seconds
+            if found:
+                return {"outcome": "found", **found, "spent": round(most_seconds - left, 2)}
+            if left <= 0:
+                break
+        turn = [line for line in lines if line.reaches] or lines
+    reached = any(line.reaches for line in lines)
+    return {"outcome": "survives" if reached else "is not reached",
+            "spent": round(most_seconds - left, 2),
+            "schedules": {line.name(): line.schedules for line in lines}}
+
+
+def take_turn(campaign, number, line, seconds):
+    """Returns the violation that shows the mutant, or None, and the processor time."""
+    spent = 0.0
+    while spent < 0.9 * seconds:
+        seed, schedules = line.next_seed, line.schedules_for(seconds - spent)
+        outcome, printed = campaign.run(number, line.options, seed, schedules, LIMITS)
+        line.reaches = line.reaches or number in outcome.reached
+        line.next_seed += schedules
+        line.schedules += schedules
+        line.spent += outcome.processor_seconds
+        spent += outcome.processor_seconds
+        found = violation_in(outcome, printed, seed, schedules)
+        if found and is_clean_without(campaign, line.options, found):
+            return {**found, "line": line.name()}, spent
+    return None, spent
+
+
+def violation_in(outcome, printed, seed, schedules):
+    """The property that was violated, with the seeds that show it."""
+    if printed is None:
+        return {"property": f"the program {outcome.how}", "seed": seed, "schedules": schedules}
+    if printed["violations"]:
+        first = min(printed["violations"], key=lambda violation: violation["seed"])
+        return {"property": first["property"], "seed": first["seed"], "schedules": 1}
+    if printed["unknown"] > 0:
+        return {"property": "schedules were not judged", "seed": seed, "schedules": schedules}
+    return None
+
+
+def is_clean_without(campaign, options, found):
+    outcome, printed = campaign.run(0, options, found["seed"], found["schedules"], LARGEST_LIMITS)
+    return violation_in(outcome, printed, found["seed"], found["schedules"]) is None
+
+
+def table_of_campaigns(folder, mutants):
+    """The lines of the table, sorted by number."""
+    rows = {row["mutant"]: row for row in read_rows(folder / RESULTS)}
+    lines = ["| Mutant | Changes | Outcome | Property | Options | Seed | Processor seconds |",
+             "| --: | --- | --- | --- | --- | --: | --: |"]
+    for mutant in mutants:
+        row = {"outcome": "was not run", "property": "", "line": "", "seed": "", "spent": 0.0,
+               **rows.get(mutant.number, {})}
+        line = f"`{row['line']}`" if row["line"] else ""
+        lines.append(f"| {mutant.number} | {mutant.file} | {row['outcome']} | {row['property']} | "
+                     f"{line} | {row['seed']} | {row['spent']:.2f} |")
+    found = sum(row["outcome"] == "found" for row in rows.values())
+    lines += ["", f"{len(mutants)} mutants, {found} found, {len(rows) - found} not found, "
+                  f"{len(mutants) - len(rows)} not run."]
+    return lines
