@@ -241,6 +241,7 @@ class Campaigns(unittest.TestCase):
         self.assertAlmostEqual(result["spent"], 10, delta=0.1)
         self.assertEqual([ran[1] for ran in campaign.ran], ["a", "b"] * 3)
         self.assertEqual(campaign.ran[2], (3, "a", 201, 150))
+        self.assertEqual(campaign.ran[4], (3, "a", 351, 150))
 
     def test_later_turns_are_for_lines_that_reach_the_mutant(self):
         campaign = FakeCampaign(reached=("b",))
@@ -270,6 +271,18 @@ class Campaigns(unittest.TestCase):
             self.assertEqual(
                 campaigns.table_of_campaigns(folder, [mutant])[2],
                 "| 3 | a.cpp | found | linearizability | `falafel fuzz a` | 1 | 2.00 |")
+
+    def test_survivors_are_tried_for_more_time(self):
+        mutant = mutant_set.Mutant(3, "a.cpp", 1, 1, "stop();", "// stop();")
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            first, second, third = (FakeCampaign() for _ in range(3))
+            campaigns.find_by_campaigns(folder, first, [mutant], ["a"], 1, 2)
+            campaigns.find_by_campaigns(folder, second, [mutant], ["a", "b"], 1, 5)
+            campaigns.find_by_campaigns(folder, third, [mutant], ["a", "b"], 1, 5)
+        self.assertEqual(first.ran, [(3, "a", 1, 200)])
+        self.assertEqual(second.ran, [(3, "b", 1, 200), (3, "a", 201, 100)])
+        self.assertEqual(third.ran, [])
 
     def test_what_a_campaign_prints_is_read(self):
         printed = {"violations": [], "unknown": 0}

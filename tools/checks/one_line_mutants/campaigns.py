@@ -1,6 +1,6 @@
-"""Finds mutants with campaigns of `falafel fuzz`. The lines of options take turns. The turns after
-the first are for lines whose runs have reached the mutant. A mutant counts as found only if the
-seed that found it violates nothing without it."""
+"""Finds mutants with campaigns of `falafel fuzz`. Each line of options begins with a few schedules.
+Then those whose runs have reached the mutant take turns. A mutant counts as found only if the seed
+that found it violates nothing without it."""
 
 import json
 import shlex
@@ -25,13 +25,16 @@ class Line:
 
     def __init__(self, options, first_seed):
         self.options = options
-        self.next_seed = first_seed
+        self.first_seed = first_seed
         self.schedules = 0
         self.spent = 0.0
         self.reaches = False
 
     def name(self):
         return f"falafel fuzz {self.options}".rstrip()
+
+    def next_seed(self):
+        return self.first_seed + self.schedules
 
     def schedules_for(self, seconds):
         if self.spent == 0:
@@ -59,48 +62,43 @@ class Campaign:
         return outcome, json.loads(text) if outcome.how in ("passes", "fails") and text else None
 
 
-def find_by_campaigns(folder, campaign, mutants, lines, first_seed, most_seconds):
-    """Appends the result of each mutant that has none yet."""
-    known = {row["mutant"] for row in read_rows(folder / RESULTS)}
+def find_by_campaigns(folder, campaign, mutants, options, first_seed, most_seconds):
+    """Appends the result of each mutant that has none yet, and goes on with those that have
+    survived less time."""
+    rows = {row["mutant"]: row for row in read_rows(folder / RESULTS)}
     for mutant in mutants:
-        if mutant.number not in known:
-            found = find(campaign, mutant.number,
-                         [Line(options, first_seed) for options in lines], most_seconds)
-            append(folder / RESULTS, {"mutant": mutant.number, **found})
+        known = rows.get(mutant.number, {"outcome": "", "spent": 0.0, "lines": []})
+        if known["outcome"] == "found" or known["spent"] >= most_seconds:
+            continue
+        lines = [Line(line, first_seed) for line in options]
+        for line in lines:
+            for state in known["lines"]:
+                if (state["options"], state["first_seed"]) == (line.options, line.first_seed):
+                    vars(line).update(state)
+        append(folder / RESULTS,
+               {"mutant": mutant.number, **find(campaign, mutant.number, lines, most_seconds)})
 
 
 def find(campaign, number, lines, most_seconds):
-    left, turn = most_seconds, lines
-    while left > 0:
-        for line in turn:
-            found, seconds = take_turn(campaign, number, line, min(TURN_SECONDS, left))
-            left -= seconds
-            if found:
-                return {"outcome": "found", **found, "spent": round(most_seconds - left, 2)}
-            if left <= 0:
-                break
-        turn = [line for line in lines if line.reaches] or lines
-    reached = any(line.reaches for line in lines)
-    return {"outcome": "survives" if reached else "is not reached",
-            "spent": round(most_seconds - left, 2),
-            "schedules": {line.name(): line.schedules for line in lines}}
-
-
-def take_turn(campaign, number, line, seconds):
-    """Returns the violation that shows the mutant, or None, and the processor time."""
-    spent = 0.0
-    while spent < 0.9 * seconds:
-        seed, schedules = line.next_seed, line.schedules_for(seconds - spent)
-        outcome, printed = campaign.run(number, line.options, seed, schedules, LIMITS)
-        line.reaches = line.reaches or number in outcome.reached
-        line.next_seed += schedules
-        line.schedules += schedules
-        line.spent += outcome.processor_seconds
-        spent += outcome.processor_seconds
+    while (left := most_seconds - sum(line.spent for line in lines)) > 0:
+        new = [line for line in lines if line.schedules == 0]
+        reaching = [line for line in lines if line.reaches]
+        least = min(new or reaching or lines, key=lambda line: line.spent)
+        seed, schedules = least.next_seed(), least.schedules_for(min(TURN_SECONDS, left))
+        outcome, printed = campaign.run(number, least.options, seed, schedules, LIMITS)
+        least.reaches = least.reaches or number in outcome.reached
+        least.schedules += schedules
+        least.spent += outcome.processor_seconds
         found = violation_in(outcome, printed, seed, schedules)
-        if found and is_clean_without(campaign, line.options, found):
-            return {**found, "line": line.name()}, spent
-    return None, spent
+        if found and is_clean_without(campaign, least.options, found):
+            return {"outcome": "found", **found, "line": least.name(), "spent": total(lines)}
+    reached = any(line.reaches for line in lines)
+    return {"outcome": "survives" if reached else "is not reached", "spent": total(lines),
+            "lines": [vars(line) for line in lines]}
+
+
+def total(lines):
+    return round(sum(line.spent for line in lines), 2)
 
 
 def violation_in(outcome, printed, seed, schedules):
