@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "fabric/assert.h"
 #include "falafel_build_identity.h"
 
 namespace falafel::explorer {
@@ -306,7 +307,9 @@ tl::expected<void, std::string> add(CampaignResult& sum, const CampaignResult& p
       }
     }
   }
+  const std::uint64_t seeds = sum.seed_count() + part.seed_count();
   for (const SeedRange& range : part.seeds) add_range(sum.seeds, range);
+  FALAFEL_ASSERT(sum.seed_count() == seeds, "{} seeds became {}", seeds, sum.seed_count());
   sum.schedules += part.schedules;
   sum.steps += part.steps;
   sum.hash += part.hash;

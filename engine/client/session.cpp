@@ -315,6 +315,8 @@ std::uint64_t Session::next_duty_ns() const {
 }
 
 bool Session::send(const ControlMessage& message) {
+  FALAFEL_ASSERT(is_sent_by_clients(message.kind), "a client sends a message of kind {}",
+                 static_cast<std::uint32_t>(message.kind));
   constexpr std::uint64_t offset = receive_count * control_message_bytes;
   copy_bytes(bytes_of(message), messages_.bytes(offset, control_message_bytes).data());
   fabric::WorkRequest request;

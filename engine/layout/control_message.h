@@ -73,6 +73,9 @@ enum class MessageKind : std::uint32_t {
   all_ended = 23,           // all clients have reported so since the request, or are fenced
 };
 
+// Clients send messages of these kinds, and the server sends the others.
+constexpr bool is_sent_by_clients(MessageKind kind) { return kind < MessageKind::grant_region; }
+
 // Why the client requests a region.
 enum class RegionNeed : std::uint32_t {
   waiting = 0,    // a SET waits for it

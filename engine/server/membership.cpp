@@ -195,6 +195,8 @@ void Membership::revoke_region(std::uint32_t number, std::uint32_t region) {
 // Messages
 
 void Membership::send(std::uint32_t number, const ControlMessage& message) {
+  FALAFEL_ASSERT(!is_sent_by_clients(message.kind), "the server sends a message of kind {}",
+                 static_cast<std::uint32_t>(message.kind));
   Client* const client = find(number);
   if (client != nullptr && !client->given_up) client->channel->send(message);
 }

@@ -78,7 +78,11 @@ void Link::send_handshake(HandshakeMessage message, const FileDescriptor& arena)
     message.kept = gate->range().overlay();
     message.gate_pass = gate->pass();
   }
-  send_message(socket_.native_handle(), std::as_bytes(std::span(&message, 1)), &arena,
+  const std::span<const std::byte> bytes = std::as_bytes(std::span(&message, 1));
+  FALAFEL_ASSERT(parse_handshake(bytes).has_value() && message.endpoint == own_->offset(),
+                 "the handshake names the endpoint {} instead of {}", message.endpoint,
+                 own_->offset());
+  send_message(socket_.native_handle(), bytes, &arena,
                gate != nullptr ? &gate->range().file() : nullptr);
 }
 

@@ -2,10 +2,13 @@
 #include "fabric/sim/replay_file/replay_file.h"
 
 #include <fmt/format.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+
+#include "fabric/assert.h"
 
 namespace falafel::sim {
 
@@ -50,6 +53,10 @@ tl::expected<void, std::string> save_replay_file(const ReplayFile& file, const s
   FileHandle handle(std::fopen(path.c_str(), "wb"));
   if (!handle) return system_failure(path, "cannot create the file");
   const std::string text = serialize(file);
+  const auto read_back = parse_replay_file(text);
+  FALAFEL_ASSERT(read_back && read_back->choices == file.choices,
+                 "the replay file for {} cannot be read: {}", path,
+                 read_back ? "other choices" : read_back.error());
   const bool is_written = std::fwrite(text.data(), 1, text.size(), handle.get()) == text.size();
   // Closing flushes the buffer; only its result tells whether the disk had room for everything.
   if (std::fclose(handle.release()) != 0 || !is_written) {
