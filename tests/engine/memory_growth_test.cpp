@@ -177,7 +177,27 @@ TEST(MemoryGrowth, LaterTablesTakeMemoryWhenTheyBegin) {
   EXPECT_GE(run.inspection.tables.last, 4U);
 }
 
-// Blocks whose measurements take ten seconds.
+// Measurements take ten seconds, and all else is done at once.
+class SlowMeasurements final : public engine::MatureSpaceControl {
+ public:
+  explicit SlowMeasurements(fabric::Host& host) : host_(host) {}
+
+  std::vector<engine::LiveSpace> measure_live_data() override {
+    has_begun_ = true;
+    host_.sleep_until(host_.now_ns() + 10 * second_ns);
+    return std::vector<engine::LiveSpace>(grown_block_count);
+  }
+  void ask_for_collection(std::uint32_t) override {}
+  void on_outlook_changed() override {}
+  bool evict() override { return false; }
+
+  bool has_begun() const { return has_begun_; }
+
+ private:
+  fabric::Host& host_;
+  bool has_begun_ = false;
+};
+
 void use_blocks_while_measuring(fabric::Host& host) {
   const engine::ServerOptions options = options_of_memory_growth().server;
   engine::ServerStatistics statistics;
@@ -185,22 +205,13 @@ void use_blocks_while_measuring(fabric::Host& host) {
   const auto memory = host.reserve_memory(options.geometry.chunk_bytes()).value();
   engine::HeldMemory held(options.geometry, true, memory, book.mature(),
                           statistics.commits_refused);
-  bool is_measuring = false;
-  const auto measure = [&] {
-    is_measuring = true;
-    host.sleep_until(host.now_ns() + 10 * second_ns);
-    return std::vector<engine::LiveSpace>(grown_block_count);
-  };
-  engine::Blocks blocks(host, options, book, held, statistics,
-                        {.measure = measure,
-                         .ask_for_collection = [](std::uint32_t) {},
-                         .report = [] {},
-                         .evict = {}});
+  SlowMeasurements measurements(host);
+  engine::Blocks blocks(host, options, book, held, statistics, measurements);
   const fabric::FiberId cleaner =
       host.spawn({.name = "cleaner", .daemon = true}, [&] { blocks.run(); });
   ASSERT_TRUE(held.hold_block(0));
   const std::uint64_t begin_ns = host.now_ns();
-  while (!is_measuring) {
+  while (!measurements.has_begun()) {
     blocks.on_waiting({.wanted_ns = host.now_ns()});
     host.sleep_until(host.now_ns() + microsecond_ns);
     if (book.mature().free_count() > 1) book.mature().allocate(grown_block_bytes);
