@@ -57,6 +57,19 @@ std::optional<StoredContainer> read_stored(const MemoryView& view, engine::Entry
                          .value = to_string(*value)};
 }
 
+std::uint32_t expected_reference(const engine::Geometry& geometry, std::uint64_t offset,
+                                 std::uint64_t hash, std::uint64_t container_bytes) {
+  const std::uint64_t last_class = (1U << geometry.size_class_bits) - 1;
+  std::uint64_t size_class = 0;
+  while (size_class < last_class && container_bytes > std::uint64_t{64} << size_class) ++size_class;
+  std::uint64_t reference = offset / geometry.unit_bytes;
+  reference |= size_class << (32 - geometry.fingerprint_bits - geometry.size_class_bits);
+  if (geometry.fingerprint_bits > 0) {
+    reference |= hash >> (64 - geometry.fingerprint_bits) << (32 - geometry.fingerprint_bits);
+  }
+  return static_cast<std::uint32_t>(reference);
+}
+
 std::string describe(engine::Entry entry, const engine::Geometry& geometry) {
   if (entry.is_empty()) {
     return fmt::format("{}, tag {}{}", entry.is_frozen() ? "frozen" : "empty", entry.tag(),

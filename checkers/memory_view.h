@@ -40,6 +40,11 @@ struct StoredContainer {
 };
 std::optional<StoredContainer> read_stored(const MemoryView& view, engine::Entry entry);
 
+// The reference of an entry to a container of this length, whose key has this hash. It is computed
+// from the layout (docs/store-layout.md, "References"), and not by the engine that it judges.
+std::uint32_t expected_reference(const engine::Geometry& geometry, std::uint64_t offset,
+                                 std::uint64_t hash, std::uint64_t container_bytes);
+
 // For example "offset 448, tag 7, deleted"; with fingerprints "offset 448, fingerprint 9, ...".
 std::string describe(engine::Entry entry, const engine::Geometry& geometry);
 // Explains that the entry of a slot does not have the reference of its container.

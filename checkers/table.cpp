@@ -7,7 +7,6 @@
 
 #include "checkers/history.h"
 #include "engine/layout/container.h"
-#include "engine/layout/references.h"
 
 namespace falafel::checkers {
 namespace {
@@ -20,17 +19,21 @@ Judgement table_violated(std::string property, std::string explanation,
           .slots = std::move(slots)};
 }
 
+std::uint64_t hash_of(const MemoryView& view, const std::string& key) {
+  return engine::hash_of(std::as_bytes(std::span(key)), view.hash_key);
+}
+
 // The slot at which a search for the key ends before it reaches `slot`. The search begins in the
 // first table in use, and goes on in the next one behind a frozen entry and behind a whole table.
 std::optional<std::uint64_t> find_gap(const MemoryView& view, std::uint64_t slot,
                                       const std::string& key) {
   const engine::Geometry& geometry = view.geometry;
   const engine::Tables tables = view.tables();
+  const std::uint64_t hash = hash_of(view, key);
   std::uint64_t walked = slot;
   for (std::uint32_t table = tables.first; table <= tables.last; ++table) {
     const std::uint64_t entries = geometry.entries_of(table);
-    const std::uint64_t home =
-        engine::home_slot(std::as_bytes(std::span(key)), view.hash_key, entries);
+    const std::uint64_t home = hash % entries;
     for (std::uint64_t distance = 0; distance < entries; ++distance) {
       walked = geometry.first_slot(table) + (home + distance) % entries;
       if (walked == slot) return std::nullopt;
@@ -43,9 +46,8 @@ std::optional<std::uint64_t> find_gap(const MemoryView& view, std::uint64_t slot
 }
 
 std::uint32_t reference_to(const MemoryView& view, const StoredContainer& stored) {
-  const std::uint64_t hash = engine::hash_of(std::as_bytes(std::span(stored.key)), view.hash_key);
-  return engine::References(view.geometry)
-      .to(stored.offset, hash, engine::container_bytes(stored.key.size(), stored.value.size()));
+  return expected_reference(view.geometry, stored.offset, hash_of(view, stored.key),
+                            engine::container_bytes(stored.key.size(), stored.value.size()));
 }
 
 }  // namespace

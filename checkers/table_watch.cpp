@@ -7,7 +7,6 @@
 #include "checkers/history.h"
 #include "engine/layout/container.h"
 #include "engine/layout/key_hash.h"
-#include "engine/layout/references.h"
 
 namespace falafel::checkers {
 
@@ -115,10 +114,8 @@ bool TableWatch::read_key(Slot& slot, const MemoryView& view) const {
   slot.key_end = header->key_end();
   slot.container_bytes = header->container_bytes();
   slot.key.assign(reinterpret_cast<const char*>(key->data()), key->size());
-  const engine::HashedKey hashed = engine::hashed(*key, view.hash_key);
-  slot.hash = hashed.hash;
-  slot.reference =
-      engine::References(view.geometry).to(offset, hashed.hash, header->container_bytes());
+  slot.hash = engine::hash_of(*key, view.hash_key);
+  slot.reference = expected_reference(view.geometry, offset, slot.hash, header->container_bytes());
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "checkers/collector.h"
@@ -35,6 +36,24 @@ TEST(MemoryCheckers, DeletedKeysAreNotContents) {
   memory.set_entry(1, memory.entry_to(memory.add_container(key)).with_deleted());
   EXPECT_EQ(check_table(memory.view()).verdict, Verdict::holds);
   EXPECT_TRUE(read_contents(memory.view()).empty());
+}
+
+// By hand, from docs/store-layout.md.
+TEST(ExpectedReference, HasFingerprintSizeClassAndOffset) {
+  constexpr std::uint64_t hash = 0xa7ff'ffff'ffff'ffff;
+  const Geometry geometry = Memory().geometry_;  // 8 bits, 3 bits, units of 8 bytes
+  const auto with = [&](std::uint64_t size_class) {
+    return static_cast<std::uint32_t>(0xa7U << 24 | size_class << 21 | 56);
+  };
+  const std::vector<std::pair<std::uint64_t, std::uint64_t>> classes{
+      {24, 0}, {64, 0}, {65, 1}, {128, 1}, {129, 2}, {4'096, 6}, {4'097, 7}, {1U << 20, 7}};
+  for (const auto& [bytes, size_class] : classes) {
+    EXPECT_EQ(expected_reference(geometry, 448, hash, bytes), with(size_class)) << bytes;
+  }
+  Geometry plain = geometry;
+  plain.fingerprint_bits = 0;
+  plain.size_class_bits = 0;
+  EXPECT_EQ(expected_reference(plain, 448, hash, 100), 56U);
 }
 
 TEST(TableChecker, FindsALockLeftBehind) {
