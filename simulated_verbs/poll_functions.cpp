@@ -87,9 +87,10 @@ int __wrap_poll(pollfd* descriptors, nfds_t count, int timeout_ms) {
 int __wrap_ppoll(pollfd* descriptors, nfds_t count, const timespec* timeout, const sigset_t* mask) {
   if (running_process() == nullptr) return __real_ppoll(descriptors, count, timeout, mask);
   const std::uint64_t timeout_ns =
-      timeout == nullptr ? falafel::fabric::never_ns
-                         : static_cast<std::uint64_t>(timeout->tv_sec) * falafel::fabric::second_ns +
-                               static_cast<std::uint64_t>(timeout->tv_nsec);
+      timeout == nullptr
+          ? falafel::fabric::never_ns
+          : static_cast<std::uint64_t>(timeout->tv_sec) * falafel::fabric::second_ns +
+                static_cast<std::uint64_t>(timeout->tv_nsec);
   return library::wait_for_any({descriptors, count}, timeout_ns);
 }
 

@@ -20,9 +20,9 @@ struct ReadaheadOptions {
   // Bytes that the first READ of a container fetches, at least container_header_bytes. A longer
   // container needs a second READ.
   std::uint32_t container_bytes = 512;
-  // How many containers of a collision chain are read at once, 1 to max_containers_ahead. With adaptive readahead,
-  // this is the maximum; the client reads as many as a successful search is expected to need at the
-  // load it has observed.
+  // How many containers of a collision chain are read at once, 1 to max_containers_ahead. With
+  // adaptive readahead, this is the maximum; the client reads as many as a successful search is
+  // expected to need at the load it has observed.
   std::uint32_t containers = 8;
   bool adaptive = true;
   // If true, the client rereads the entries of a short chain together with its containers. This
