@@ -29,10 +29,10 @@ constexpr std::uint64_t first_retry_ns = 10 * fabric::microsecond_ns;
 constexpr int least_refusals = 20;
 
 // A client tells the listener where it comes from.
-constexpr std::size_t private_data_bytes = sizeof(std::uint32_t) + sizeof(std::uint16_t);
+constexpr std::size_t encoded_endpoint_bytes = sizeof(std::uint32_t) + sizeof(std::uint16_t);
 
 fabric::PrivateData to_private_data(const Endpoint& endpoint) {
-  fabric::PrivateData data(private_data_bytes);
+  fabric::PrivateData data(encoded_endpoint_bytes);
   std::memcpy(data.data(), &endpoint.address, sizeof endpoint.address);
   std::memcpy(data.data() + sizeof endpoint.address, &endpoint.port, sizeof endpoint.port);
   return data;
@@ -94,7 +94,7 @@ std::shared_ptr<TcpConnection> TcpConnection::connect(std::shared_ptr<TcpStack> 
 std::shared_ptr<TcpConnection> TcpConnection::accept(std::shared_ptr<TcpStack> stack,
                                                      const Endpoint& local,
                                                      fabric::ConnectionRequest& request) {
-  if (request.private_data().size() != private_data_bytes) return nullptr;
+  if (request.private_data().size() != encoded_endpoint_bytes) return nullptr;
   const Endpoint remote = from_private_data(request.private_data());
   const std::uint32_t own_address =
       is_loopback(remote.address) ? loopback_address : stack->own_address();
