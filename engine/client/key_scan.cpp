@@ -219,6 +219,7 @@ std::optional<Answer> ChunkScan::take(LiveEntry live) {
   operation_.spend_on_checksum(std::uint64_t{header->key_bytes} + header->value_bytes);
   if (!key) return skip_unreadable(live);
   if (!value) return skip_unreadable(live, *key);
+  if (key->empty()) return Answer::found;  // the stand-in; a hostile client has revived the entry
   take_pair(*key, *value);
   return Answer::found;
 }

@@ -232,6 +232,30 @@ TEST(KeyScan, NamesADamagedContainerThatCanBeDropped) {
   }
 }
 
+// A hostile client revives a deleted entry without a key. The scan once visited the empty key,
+// which no client can store.
+TEST(KeyScan, DoesNotVisitTheStandIn) {
+  fabric::FiberStackPool stacks;
+  StoreOptions options;
+  options.server.cleanup_interval_ns = 1'000 * millisecond_ns;  // until the audit
+  TestStore store(options, stacks);
+  store.add_client([&](fabric::Host&, Client& client) {
+    client.set(bytes_of("key"), bytes_of("value"));
+    const auto place = find_planted(*store.server(), bytes_of("key"));
+    ASSERT_TRUE(place);
+    const std::uint64_t slot = (place->slot + 1) % options.server.geometry.table_entries;
+    const std::uint32_t stand_in =
+        store.server()->geometry().to_units(engine::Geometry::stand_in_offset());
+    store_entry(*store.server(), slot, place->entry.pointing_to(stand_in));
+    const Scan found = scan(client);
+    EXPECT_TRUE(found.result);
+    EXPECT_EQ(found.contents, (Contents{{bytes_of("key"), bytes_of("value")}}));
+    EXPECT_TRUE(found.damaged.empty());
+    store_entry(*store.server(), slot, load_entry(*store.server(), slot).with_deleted());
+  });
+  run_without_problems(store);
+}
+
 // Beside other clients, collections and cleanups
 
 constexpr int rounds = 4;

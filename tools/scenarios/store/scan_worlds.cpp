@@ -38,6 +38,22 @@ void keep_key(std::uint32_t key, Scenario& scenario) {
   }
 }
 
+// Keys move while scans read the table: clients remove more of them, and the server's program
+// requests cleanups all the time.
+void hurry_cleanups(fabric::RandomGenerator& random, Scenario& scenario) {
+  for (ClientPlan& client : scenario.clients) {
+    for (PlannedOperation& operation : client.operations) {
+      const bool removes = random.below(2) == 0 && operation.kind == OperationKind::get;
+      if (removes) operation.kind = OperationKind::remove;
+    }
+  }
+  const std::uint64_t cleanups = 8 + random.below(25);
+  for (std::uint64_t index = 0; index < cleanups; ++index) {
+    scenario.cleanups.push_back(
+        {.pause_ns = scenario.simulation.step_duration_ns << random.below(7)});
+  }
+}
+
 std::vector<std::uint32_t> stored_keys(const Scenario& scenario) {
   std::vector<std::uint32_t> keys;
   for (const ClientPlan& client : scenario.clients) {
@@ -62,6 +78,7 @@ void add_scans(fabric::RandomGenerator& random, Scenario& scenario) {
     const bool scans = random.below(2) == 0 && is_short;
     if (scans || index == certain) add_scans_of(random, scenario.clients[index]);
   }
+  if (random.below(2) == 0) hurry_cleanups(random, scenario);
   const std::vector<std::uint32_t> keys = stored_keys(scenario);
   if (keeps_key && !keys.empty()) keep_key(keys[random.below(keys.size())], scenario);
 }

@@ -7,8 +7,9 @@
 namespace falafel::store_scenario {
 
 // Turns some operations into scans, which read the table in chunks of one to four entries.
-// `scenario` is complete otherwise. In half of the worlds nobody removes one of the keys, and in
-// more than half the server cleans up after each removal.
+// `scenario` is complete otherwise. In half of the worlds nobody removes one of the keys, in more
+// than half the server cleans up after each removal, and in half its program requests cleanups all
+// the time.
 void add_scans(fabric::RandomGenerator& random, Scenario& scenario);
 
 }  // namespace falafel::store_scenario
