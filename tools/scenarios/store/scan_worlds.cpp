@@ -1,8 +1,15 @@
 #include "tools/scenarios/store/scan_worlds.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
+
+#include "engine/layout/entry.h"
+#include "engine/layout/key_hash.h"
+#include "tools/scenarios/store/store_world.h"
 
 namespace falafel::store_scenario {
 namespace {
@@ -54,6 +61,42 @@ void hurry_cleanups(fabric::RandomGenerator& random, Scenario& scenario) {
   }
 }
 
+std::vector<std::uint32_t> keys_of_one_chain(const Scenario& scenario, std::uint64_t count) {
+  const auto home_of = [&](std::uint32_t key) {
+    const std::string name = key_name(key);
+    return engine::home_slot(std::as_bytes(std::span(name)), scenario.hash_key,
+                             scenario.geometry.table_entries);
+  };
+  std::vector<std::uint32_t> keys;
+  for (std::uint32_t key = 0; keys.size() < count; ++key) {
+    if (home_of(key) == home_of(0)) keys.push_back(key);
+  }
+  return keys;
+}
+
+// The client fills a chain and then removes all of its keys but the last one, which the cleanup
+// moves to the front. In the next round, the chain continues behind that key.
+void move_keys(std::vector<std::uint32_t> keys, ClientPlan& client) {
+  constexpr std::uint64_t rounds = 4;
+  constexpr std::uint32_t value_bytes = 4;  // leaves room for long keys
+  client = {};
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    for (std::size_t index = round == 0 ? 0 : 1; index < keys.size(); ++index) {
+      client.operations.push_back(
+          {.kind = OperationKind::set, .key = keys[index], .value_bytes = value_bytes});
+    }
+    for (std::size_t index = 0; index + 1 < keys.size(); ++index) {
+      client.operations.push_back({.kind = OperationKind::remove, .key = keys[index]});
+    }
+    std::ranges::rotate(keys, keys.end() - 1);
+  }
+}
+
+bool may_move_keys(const Scenario& scenario) {
+  return scenario.clients.size() > 1 && scenario.attacks.empty() &&
+         scenario.geometry.tag_bits == engine::most_tag_bits && scenario.geometry.table_entries > 2;
+}
+
 std::vector<std::uint32_t> stored_keys(const Scenario& scenario) {
   std::vector<std::uint32_t> keys;
   for (const ClientPlan& client : scenario.clients) {
@@ -73,14 +116,19 @@ void add_scans(fabric::RandomGenerator& random, Scenario& scenario) {
       static_cast<std::uint32_t>(is_short ? chunk_entries : most_chunk_entries);
   if (random.below(2) == 0) scenario.cleanup_percent = 0;
   const bool keeps_key = random.below(2) == 0;
-  const std::uint64_t certain = random.below(scenario.clients.size());
-  for (std::uint64_t index = 0; index < scenario.clients.size(); ++index) {
+  const bool moves_keys = random.below(2) == 0 && may_move_keys(scenario);
+  const std::uint64_t first = moves_keys ? 1 : 0;
+  const std::uint64_t certain = first + random.below(scenario.clients.size() - first);
+  for (std::uint64_t index = first; index < scenario.clients.size(); ++index) {
     const bool scans = random.below(2) == 0 && is_short;
     if (scans || index == certain) add_scans_of(random, scenario.clients[index]);
   }
   if (random.below(2) == 0) hurry_cleanups(random, scenario);
   const std::vector<std::uint32_t> keys = stored_keys(scenario);
   if (keeps_key && !keys.empty()) keep_key(keys[random.below(keys.size())], scenario);
+  if (!moves_keys) return;
+  const std::uint64_t most_keys = std::min<std::uint64_t>(scenario.geometry.table_entries - 1, 5);
+  move_keys(keys_of_one_chain(scenario, 2 + random.below(most_keys - 1)), scenario.clients.front());
 }
 
 }  // namespace falafel::store_scenario
