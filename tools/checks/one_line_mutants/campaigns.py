@@ -12,7 +12,8 @@ RESULTS = "campaigns.jsonl"
 PROGRAM = "build/bin/falafel"
 LINES = (
     "", "--hostile only", "--blocks only", "--caches only", "--growth only", "--warm-restarts only",
-    "--memory-growth only", "--tag-worlds only", "--store cluster", "--store changing-cluster",
+    "--memory-growth only", "--tag-worlds only", "--scans only --caches some --growth some",
+    "--store cluster", "--store changing-cluster",
 )
 TURN_SECONDS = 1.5
 FIRST_SCHEDULES = 200

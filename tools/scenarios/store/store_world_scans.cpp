@@ -1,23 +1,14 @@
 // The scans of all keys in a scenario: clients record what they visit.
 #include <fmt/format.h>
 
-#include <span>
-#include <string>
-
 #include "fabric/at_end.h"
+#include "fabric/text.h"
 #include "tools/scenarios/store/store_world.h"
 
 namespace falafel::store_scenario {
 
 using engine::Answer;
-
-namespace {
-
-std::string to_text(std::span<const std::byte> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-}  // namespace
+using fabric::text_of;
 
 checkers::KeyScan& StoreWorld::begin_scan(fabric::Host& host, std::uint32_t client,
                                           std::uint64_t incarnation) {
@@ -56,8 +47,8 @@ Answer StoreWorld::execute_scan(fabric::Host& host, std::uint32_t client,
   });
   const auto result = connection.for_each_key([&](const engine::KeyAndValue& pair) {
     ++completed_;
-    scan.visits.push_back({.key = to_text(pair.key),
-                           .value = to_text(pair.value),
+    scan.visits.push_back({.key = text_of(pair.key),
+                           .value = text_of(pair.value),
                            .time_to_live_ns = pair.time_to_live_ns,
                            .time = next_return_time(),
                            .time_ns = host.now_ns()});
