@@ -4,14 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "engine/probes.h"
 #include "explorer/campaign.h"
 #include "tests/explorer/describe_findings.h"
+#include "tests/scenarios/store/drawn_worlds.h"
 #include "tools/scenarios/store/cache_history.h"
 #include "tools/scenarios/store/program.h"
 #include "tools/scenarios/store/scenario.h"
@@ -56,14 +55,8 @@ TEST(Caches, AreDrawnAsChosen) {
   ScenarioChoices some;
   some.caches = Share::some;
   some.tag_worlds = Share::none;
-  std::uint64_t caches = 0;
-  constexpr std::uint64_t seeds = 200;
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    EXPECT_FALSE(draw_scenario({}, seed).geometry.values_expire);
-    if (draw_scenario(some, seed).geometry.values_expire) ++caches;
-  }
-  EXPECT_GT(caches, seeds / 4);
-  EXPECT_LT(caches, 3 * seeds / 4);
+  expect_drawn_as_chosen(some,
+                         [](const Scenario& scenario) { return scenario.geometry.values_expire; });
 }
 
 // A cache has room for as many containers as the store that it is made of.
@@ -84,8 +77,7 @@ TEST(Caches, HaveRoomForTheExpiry) {
 }
 
 TEST(Caches, SurviveJsonAndAreDocumented) {
-  std::ifstream stream(FALAFEL_SOURCE_FOLDER "/docs/replay-file.md");
-  const std::string document{std::istreambuf_iterator<char>(stream), {}};
+  const std::string document = replay_file_document();
   for (const std::string_view field : {"geometry.values_expire", "evicts", "wall_clock_error_ns",
                                        "clients[].operations[].time_to_live_ns"}) {
     EXPECT_THAT(document, HasSubstr("\n| `" + std::string(field) + "` |"));

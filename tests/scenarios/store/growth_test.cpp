@@ -4,13 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "engine/probes.h"
 #include "explorer/campaign.h"
 #include "tests/explorer/describe_findings.h"
+#include "tests/scenarios/store/drawn_worlds.h"
 #include "tools/scenarios/store/program.h"
 #include "tools/scenarios/store/scenario.h"
 
@@ -68,19 +67,12 @@ TEST(Growth, LosesChangesIfEntriesAreNotLocked) {
 }
 
 TEST(Growth, IsDrawnAsChosen) {
-  constexpr std::uint64_t seeds = 200;
-  std::uint64_t some = 0;
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    EXPECT_FALSE(draw_scenario({}, seed).geometry.can_grow());
-    some += draw_scenario(growth(Share::some), seed).geometry.can_grow() ? 1 : 0;
-  }
-  EXPECT_GT(some, seeds / 4);
-  EXPECT_LT(some, 3 * seeds / 4);
+  expect_drawn_as_chosen(growth(Share::some),
+                         [](const Scenario& scenario) { return scenario.geometry.can_grow(); });
 }
 
 TEST(Growth, SurvivesJsonAndIsDocumented) {
-  std::ifstream stream(FALAFEL_SOURCE_FOLDER "/docs/replay-file.md");
-  const std::string document{std::istreambuf_iterator<char>(stream), {}};
+  const std::string document = replay_file_document();
   EXPECT_THAT(document, testing::HasSubstr("\n| `geometry.most_tables` |"));
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     const Scenario scenario = draw_scenario(growth(Share::only), seed);

@@ -3,13 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "engine/probes.h"
 #include "explorer/campaign.h"
 #include "tests/explorer/describe_findings.h"
+#include "tests/scenarios/store/drawn_worlds.h"
 #include "tools/scenarios/store/program.h"
 #include "tools/scenarios/store/scenario.h"
 
@@ -59,17 +58,13 @@ TEST(WarmRestarts, BringDeletedKeysBackIfKeysAreForgottenBeforeLocksAreRemoved) 
 }
 
 TEST(WarmRestarts, AreDrawnAsChosen) {
-  constexpr std::uint64_t seeds = 200;
-  std::uint64_t some = 0;
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    EXPECT_FALSE(draw_scenario({}, seed).keeps_memory);
-    some += draw_scenario(warm_restarts(Share::some), seed).keeps_memory ? 1 : 0;
+  expect_drawn_as_chosen(warm_restarts(Share::some),
+                         [](const Scenario& scenario) { return scenario.keeps_memory; });
+  for (std::uint64_t seed = 1; seed <= drawn_seeds; ++seed) {
     const Scenario scenario = draw_scenario(warm_restarts(Share::only), seed);
     EXPECT_TRUE(scenario.keeps_memory);
     EXPECT_GT(scenario.simulation.fault_rate(sim::FaultKind::server_restart), 0U);
   }
-  EXPECT_GT(some, seeds / 4);
-  EXPECT_LT(some, 3 * seeds / 4);
 }
 
 TEST(WarmRestarts, AreNotDrawnWhereTheServerMustNotDie) {
@@ -82,8 +77,7 @@ TEST(WarmRestarts, AreNotDrawnWhereTheServerMustNotDie) {
 }
 
 TEST(WarmRestarts, SurviveJsonAndAreDocumented) {
-  std::ifstream stream(FALAFEL_SOURCE_FOLDER "/docs/replay-file.md");
-  const std::string document{std::istreambuf_iterator<char>(stream), {}};
+  const std::string document = replay_file_document();
   EXPECT_THAT(document, HasSubstr("\n| `keeps_memory` |"));
   const Scenario scenario = draw_scenario(warm_restarts(Share::only), 1);
   const auto parsed = parse_scenario(scenario.to_json());

@@ -37,7 +37,9 @@ c_hint::Options small_options() {
 }
 
 // Now and then, all clients rest together until all leases have ended. Then each stores keys that
-// nobody reads, more than the memory holds, so the server has to evict and can.
+// nobody reads, more than the memory holds, so the server has to evict and can. These keys have
+// leases, too: without another rest, they would keep the memory until the next one, and no client
+// would get a pointer.
 class RestingClient final : public stores_test::AnyClient {
  public:
   // `meet` returns when all clients have called it.
@@ -60,14 +62,17 @@ class RestingClient final : public stores_test::AnyClient {
 
  private:
   void rest() {
-    constexpr std::uint64_t operations_between = 50;
+    constexpr std::uint64_t operations_between = 100;
     if (++operations_ % operations_between != 0) return;
     meet_();
-    host_.sleep_until(host_.now_ns() + 2 * queues * shortest_lease_ns);
+    let_leases_end();
     for (std::uint64_t item = 0; item <= most_items; ++item) {
       client_.set(fmt::format("unread {}.{}", number_, item), "value");
     }
+    meet_();
+    let_leases_end();
   }
+  void let_leases_end() { host_.sleep_until(host_.now_ns() + 2 * queues * shortest_lease_ns); }
 
   fabric::Host& host_;
   stores_test::ServedClient<Client> client_;
