@@ -15,7 +15,7 @@
 namespace falafel::sim {
 
 namespace timing {
-class Journeys;
+class RequestTimes;
 }
 
 class Device;
@@ -101,8 +101,8 @@ class Connection {
   }
 
   // The times of the requests of this side, in a timed run.
-  timing::Journeys* journeys() const { return journeys_; }
-  void set_journeys(timing::Journeys& journeys) { journeys_ = &journeys; }
+  timing::RequestTimes* request_times() const { return request_times_; }
+  void set_request_times(timing::RequestTimes& request_times) { request_times_ = &request_times; }
 
   // For a queue pair that is connected by number, before it sends.
   void set_limits_as_requester(const LimitsAsRequester& limits);
@@ -150,7 +150,7 @@ class Connection {
   QueuePairActor* peer_ = nullptr;
   Connection* peer_side_ = nullptr;
   Responder* responder_ = nullptr;
-  timing::Journeys* journeys_ = nullptr;
+  timing::RequestTimes* request_times_ = nullptr;
   CallbackTimer retry_timer_;
   bool retry_timer_set_ = false;
 };

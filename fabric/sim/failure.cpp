@@ -94,7 +94,7 @@ void Failure::leave_orphans(std::uint64_t certain_end) {
       --surviving;
     } else if (may_survive && cut_next) {
       cut_next = false;
-      carry_on_in_part(request);
+      deliver_part(request);
     } else {
       drop_orphan(request);
     }
@@ -107,7 +107,7 @@ void Failure::drop_orphan(Request& request) {
 }
 
 // Some packets of a WRITE still arrive, and the others are lost.
-void Failure::carry_on_in_part(Request& request) {
+void Failure::deliver_part(Request& request) {
   World& world = connection_.world();
   const std::uint64_t mtu_bytes = world.options.mtu_bytes;
   const std::uint64_t arrived_bytes = request.has_started() ? request.placement.arrived_bytes() : 0;

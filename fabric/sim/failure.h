@@ -37,7 +37,7 @@ class Failure {
  private:
   bool is_in_doubt(const Request& request, std::uint64_t end_of_issued) const;
   void drop_orphan(Request& request);
-  void carry_on_in_part(Request& request);
+  void deliver_part(Request& request);
   bool admits_next_packet(const Request& request) const;
   static void cut_short(Request& request);
   void touch_connection() const;

@@ -54,8 +54,9 @@ QueuePairActor::QueuePairActor(World& world, Host& host, Device& device, std::ui
   world_.ready.introduce(*this);
   world_.responders.push_back(&responder_);
   if (world_.costs != nullptr) {
-    journeys_ = world_.make<timing::Journeys>(*world_.costs, *device.card(), connection_, sends_);
-    connection_.set_journeys(*journeys_);
+    request_times_ =
+        world_.make<timing::RequestTimes>(*world_.costs, *device.card(), connection_, sends_);
+    connection_.set_request_times(*request_times_);
   }
   if (options.hears_close) closing_notice_ = world_.make<ClosingNotice>(world_, number);
   if (connection_.is_stream())

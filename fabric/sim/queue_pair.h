@@ -6,7 +6,7 @@
 //   transfers.h, atomics.h, messages.h   the steps of requests, by kind
 //   responder.h      this side as the responder; receive_queue.h: buffers for messages
 //   failure.h        refusals, lost requests, orphans
-//   timing/journeys.h   in a timed run: when all that happens
+//   timing/request_times.h   in a timed run: when all that happens
 //
 // A queue pair is one of three kinds: plain_queue_pair.h, which is RC in a run without times;
 // timing/timed_queue_pair.h; and those of UC, UD and message streams, which are a QueuePairActor
@@ -37,7 +37,7 @@
 #include "fabric/sim/scheduler.h"
 #include "fabric/sim/send_queue.h"
 #include "fabric/sim/shared_receive_queue.h"
-#include "fabric/sim/timing/journeys.h"
+#include "fabric/sim/timing/request_times.h"
 #include "fabric/sim/transfers.h"
 #include "fabric/sim/world.h"
 
@@ -253,7 +253,8 @@ class QueuePairActor : public Actor,
   Transfers transfers_;
   Atomics atomics_;
   Messages messages_;
-  Owned<timing::Journeys> journeys_;  // null unless the run is timed; see timed_queue_pair.cpp
+  Owned<timing::RequestTimes>
+      request_times_;  // null unless the run is timed; see timed_queue_pair.cpp
 
   std::uint64_t movable_ = 0;  // as Ordering::find_movable
   bool can_complete_ = false;

@@ -38,8 +38,8 @@ Result<void> QueuePairActor::post_send(std::span<const fabric::WorkRequest> chai
     return checked;
   }
   sends_.make_room(chain.size());
-  if (journeys_ != nullptr) {
-    journeys_->make_room(chain.size());
+  if (request_times_ != nullptr) {
+    request_times_->make_room(chain.size());
     world_.spend(cost_of_posting_ps(chain));
   }
   for (const fabric::WorkRequest& work : chain) enqueue(work);

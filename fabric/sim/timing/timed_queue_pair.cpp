@@ -9,11 +9,11 @@ class TimedQueuePair final : public QueuePairActor {
   using QueuePairActor::QueuePairActor;
 
   void step() override {
-    using Step = timing::Journeys::Step;
-    const timing::Journeys::Next next = journeys_->next(movable_, can_complete_);
+    using Step = timing::RequestTimes::Step;
+    const timing::RequestTimes::Next next = request_times_->next(movable_, can_complete_);
     switch (next.step) {
       case Step::none: FALAFEL_ASSERT(false, "{} has no work", describe());
-      case Step::arrival: journeys_->arrive(sends_.at(next.place)); break;
+      case Step::arrival: request_times_->arrive(sends_.at(next.place)); break;
       case Step::effect: take_effect(sends_.at(next.place)); break;
       case Step::completion: complete_or_flush(); break;
     }
@@ -24,16 +24,16 @@ class TimedQueuePair final : public QueuePairActor {
  private:
   void take_effect(Request& request) {
     progress(request, {});
-    journeys_->take_effect(request);
+    request_times_->take_effect(request);
     refresh_fencing_peer();
   }
 
   // The queue pair moves when the earliest of its requests does.
   void update() override {
     find_next();
-    if (!sends_.empty()) journeys_->set_out_until(ordering_.end_of_window());
-    const timing::Journeys::Next next = journeys_->next(movable_, can_complete_);
-    const bool has_work = next.step != timing::Journeys::Step::none;
+    if (!sends_.empty()) request_times_->set_out_until(ordering_.end_of_window());
+    const timing::RequestTimes::Next next = request_times_->next(movable_, can_complete_);
+    const bool has_work = next.step != timing::RequestTimes::Step::none;
     if (has_work) world_.ready.set_due(*this, next.due_ns);
     world_.ready.set_work(*this, has_work);
     connection_.watch_responder(expects_answer());

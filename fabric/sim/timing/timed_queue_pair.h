@@ -1,4 +1,4 @@
-// Queue pairs of timed runs: what they can do has a time (journeys.h).
+// Queue pairs of timed runs: what they can do has a time (request_times.h).
 #pragma once
 
 #include <cstdint>

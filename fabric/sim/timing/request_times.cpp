@@ -1,4 +1,4 @@
-#include "fabric/sim/timing/journeys.h"
+#include "fabric/sim/timing/request_times.h"
 
 #include <algorithm>
 
@@ -14,26 +14,26 @@ bool carries_data(const Request& request) { return request.is_write() || request
 
 }  // namespace
 
-void Journeys::make_room(std::uint64_t requests) {
-  journeys_.make_room(queue_.released(), queue_.posted(), requests);
+void RequestTimes::make_room(std::uint64_t requests) {
+  progress_.make_room(queue_.released(), queue_.posted(), requests);
 }
 
-void Journeys::set_out_until(std::uint64_t end) {
+void RequestTimes::set_out_until(std::uint64_t end) {
   set_out_end_ = std::max(set_out_end_, queue_.released());
   for (; set_out_end_ < end; ++set_out_end_) {
-    journeys_[set_out_end_] = {};
+    progress_[set_out_end_] = {};
     if (!queue_.at(set_out_end_).is_done()) set_out(queue_.at(set_out_end_));
   }
 }
 
-std::uint64_t Journeys::now_ps() const { return to_ps(connection_.world().trace.time_ns()); }
+std::uint64_t RequestTimes::now_ps() const { return to_ps(connection_.world().trace.time_ns()); }
 
-std::uint64_t Journeys::packet_bytes(const Request& request, std::uint64_t position) const {
+std::uint64_t RequestTimes::packet_bytes(const Request& request, std::uint64_t position) const {
   return std::min(connection_.world().options.mtu_bytes, request.work.length_bytes - position);
 }
 
 // The time until the card has the state of the queue pair.
-std::uint64_t Journeys::fetch_ps(const Side& side) const {
+std::uint64_t RequestTimes::fetch_ps(const Side& side) const {
   const Profile& profile = costs_.profile();
   if (side.context == nullptr) return 0;
   return side.card.queue_pairs.misses(*side.context, profile.cached_queue_pairs)
@@ -42,7 +42,7 @@ std::uint64_t Journeys::fetch_ps(const Side& side) const {
 }
 
 // How long the data of a request and its headers occupy the link.
-std::uint64_t Journeys::link_ps(const Request& request) const {
+std::uint64_t RequestTimes::link_ps(const Request& request) const {
   const Profile& profile = costs_.profile();
   const std::uint64_t mtu_bytes = connection_.world().options.mtu_bytes;
   const std::uint64_t bytes = carries_data(request) ? request.work.length_bytes : 0;
@@ -51,9 +51,9 @@ std::uint64_t Journeys::link_ps(const Request& request) const {
   return (bytes + own_bytes + packets * profile.header_bytes) * profile.link_ps_per_byte;
 }
 
-void Journeys::set_out(const Request& request) {
+void RequestTimes::set_out(const Request& request) {
   const Profile& profile = costs_.profile();
-  Journey& journey = journeys_[request.place];
+  Progress& progress = progress_[request.place];
   const std::uint64_t fetch = fetch_ps({card_, &context_});
   const std::uint64_t posted_ps = to_ps(connection_.world().local_time_ns());
   const std::uint64_t interval = requester_interval_ps(request);
@@ -71,44 +71,44 @@ void Journeys::set_out(const Request& request) {
   const std::uint64_t first_link_ps =
       (first_bytes + own_bytes + profile.header_bytes) * profile.link_ps_per_byte;
   const std::uint64_t begin_ps = card_.outbound.begin(now_ps(), leaves_ps, whole_link_ps);
-  journey.packet_ps =
+  progress.packet_ps =
       begin_ps + (connection_.is_stream() ? whole_link_ps : first_link_ps) + profile.wire_ps;
-  journey.due_ns = to_ns(journey.packet_ps);
-  journey.completes_ns =
+  progress.due_ns = to_ns(progress.packet_ps);
+  progress.completes_ns =
       to_ns(connection_.is_stream() ? posted_ps : begin_ps + whole_link_ps + profile.completion_ps);
 }
 
 // A datagram names its receiver; without one, it is lost on the way.
-Journeys::Side Journeys::responder_of(const Request& request) const {
+RequestTimes::Side RequestTimes::responder_of(const Request& request) const {
   const Responder* responder = connection_.responder_or_null();
   if (connection_.is_datagram()) {
     responder = connection_.world().find_responder(request.work.destination.queue_pair_number);
   }
   if (responder == nullptr) return {card_, nullptr};
-  Journeys& others = *responder->connection().journeys();
+  RequestTimes& others = *responder->connection().request_times();
   return {others.card_, &others.context_};
 }
 
 // A message stream passes through the card as its kernel's datagrams do.
-bool Journeys::has_pipelines_of_messages(const Request& request) const {
+bool RequestTimes::has_pipelines_of_messages(const Request& request) const {
   return request.is_send() && costs_.profile().has_message_pipelines && !connection_.is_stream();
 }
 
-Resource& Journeys::requester_of(const Request& request) const {
+Resource& RequestTimes::requester_of(const Request& request) const {
   return has_pipelines_of_messages(request) ? card_.messages_out : card_.requester;
 }
 
-Resource& Journeys::pipeline_of(const Request& request, Card& responder) const {
+Resource& RequestTimes::pipeline_of(const Request& request, Card& responder) const {
   return has_pipelines_of_messages(request) ? responder.messages_in : responder.responder;
 }
 
-std::uint64_t Journeys::requester_interval_ps(const Request& request) const {
+std::uint64_t RequestTimes::requester_interval_ps(const Request& request) const {
   const Profile& profile = costs_.profile();
   return has_pipelines_of_messages(request) ? profile.message_send_interval_ps
                                             : profile.requester_interval_ps;
 }
 
-std::uint64_t Journeys::interval_ps(const Request& request) const {
+std::uint64_t RequestTimes::interval_ps(const Request& request) const {
   const Profile& profile = costs_.profile();
   if (request.is_read()) {
     return profile.read_interval_ps + packet_bytes(request, 0) * profile.read_interval_ps_per_byte;
@@ -118,92 +118,93 @@ std::uint64_t Journeys::interval_ps(const Request& request) const {
   return request.is_send() ? profile.send_interval_ps : profile.write_interval_ps;
 }
 
-void Journeys::arrive(const Request& request) {
+void RequestTimes::arrive(const Request& request) {
   const Profile& profile = costs_.profile();
-  Journey& journey = journeys_[request.place];
-  journey.stage = Stage::at_responder;
+  Progress& progress = progress_[request.place];
+  progress.stage = Stage::at_responder;
   const Side side = responder_of(request);
   if (connection_.is_stream()) {
-    place_message(request, journey);
+    place_message(request, progress);
     return;
   }
   if (carries_data(request)) {
-    place_packet(request, journey, journey.packet_ps);
+    place_packet(request, progress, progress.packet_ps);
     return;
   }
   const std::uint64_t link_ps = profile.header_bytes * profile.link_ps_per_byte;
   const std::uint64_t arrived_ps =
-      side.card.inbound.end(now_ps(), journey.packet_ps - link_ps, link_ps);
+      side.card.inbound.end(now_ps(), progress.packet_ps - link_ps, link_ps);
   const std::uint64_t fetch = fetch_ps(side);
   const std::uint64_t interval = interval_ps(request);
   const std::uint64_t begin_ps =
       side.card.responder.end(now_ps(), arrived_ps, interval + fetch) - interval;
   if (request.is_read()) {
-    read_packet(request, journey, begin_ps + profile.read_ps);
+    read_packet(request, progress, begin_ps + profile.read_ps);
     return;
   }
-  journey.packet_ps =
+  progress.packet_ps =
       side.card.begin_atomic(request.work.remote.offset, begin_ps, profile.word_interval_ps) +
       profile.atomic_ps;
-  journey.due_ns = to_ns(journey.packet_ps);
+  progress.due_ns = to_ns(progress.packet_ps);
 }
 
 // The responder fetches the next packet of a READ from its memory.
-void Journeys::read_packet(const Request& request, Journey& journey, std::uint64_t from_ps) {
-  const std::uint64_t bytes = packet_bytes(request, journey.effective_bytes);
-  journey.packet_ps = responder_of(request).card.memory_reads.end(
+void RequestTimes::read_packet(const Request& request, Progress& progress, std::uint64_t from_ps) {
+  const std::uint64_t bytes = packet_bytes(request, progress.effective_bytes);
+  progress.packet_ps = responder_of(request).card.memory_reads.end(
       now_ps(), from_ps, bytes * costs_.profile().bus_ps_per_byte);
-  journey.due_ns = to_ns(journey.packet_ps);
+  progress.due_ns = to_ns(progress.packet_ps);
 }
 
 // The next packet of a WRITE or SEND arrives, and the responder puts it into its memory.
-void Journeys::place_packet(const Request& request, Journey& journey, std::uint64_t arrival_ps) {
+void RequestTimes::place_packet(const Request& request, Progress& progress,
+                                std::uint64_t arrival_ps) {
   const Profile& profile = costs_.profile();
   const Side side = responder_of(request);
-  const std::uint64_t bytes = packet_bytes(request, journey.effective_bytes);
+  const std::uint64_t bytes = packet_bytes(request, progress.effective_bytes);
   const std::uint64_t link_ps = (bytes + profile.header_bytes) * profile.link_ps_per_byte;
-  journey.begin_ps = side.card.inbound.end(now_ps(), arrival_ps - link_ps, link_ps);
-  if (journey.effective_bytes == 0) {
+  progress.begin_ps = side.card.inbound.end(now_ps(), arrival_ps - link_ps, link_ps);
+  if (progress.effective_bytes == 0) {
     const std::uint64_t fetch = fetch_ps(side);
     const std::uint64_t interval = interval_ps(request);
-    journey.begin_ps =
-        pipeline_of(request, side.card).end(now_ps(), journey.begin_ps, interval + fetch) -
+    progress.begin_ps =
+        pipeline_of(request, side.card).end(now_ps(), progress.begin_ps, interval + fetch) -
         interval;
   }
-  journey.packet_ps = arrival_ps;
-  journey.due_ns = to_ns(side.card.memory_writes.end(
-      now_ps(), journey.begin_ps + profile.placement_ps, bytes * profile.bus_ps_per_byte));
+  progress.packet_ps = arrival_ps;
+  progress.due_ns = to_ns(side.card.memory_writes.end(
+      now_ps(), progress.begin_ps + profile.placement_ps, bytes * profile.bus_ps_per_byte));
 }
 
 // All of a message has arrived, and the kernel wakes the program that receives it.
-void Journeys::place_message(const Request& request, Journey& journey) {
+void RequestTimes::place_message(const Request& request, Progress& progress) {
   const Profile& profile = costs_.profile();
   const Side side = responder_of(request);
   const std::uint64_t whole_link_ps = link_ps(request);
   const std::uint64_t arrived_ps =
-      side.card.inbound.end(now_ps(), journey.packet_ps - whole_link_ps, whole_link_ps);
+      side.card.inbound.end(now_ps(), progress.packet_ps - whole_link_ps, whole_link_ps);
   const std::uint64_t begin_ps =
       side.card.responder.end(now_ps(), arrived_ps, profile.send_interval_ps) -
       profile.send_interval_ps;
   const std::uint64_t placed_ps =
       side.card.memory_writes.end(now_ps(), begin_ps + profile.placement_ps,
                                   request.work.length_bytes * profile.bus_ps_per_byte);
-  journey.due_ns = to_ns(placed_ps + profile.stream_wake_ps);
+  progress.due_ns = to_ns(placed_ps + profile.stream_wake_ps);
 }
 
-void Journeys::take_effect(const Request& request) {
-  Journey& journey = journeys_[request.place];
-  if (journey.stage == Stage::answered) {  // words of a WRITE that has been answered
-    journey.due_ns = connection_.world().trace.time_ns();
+void RequestTimes::take_effect(const Request& request) {
+  Progress& progress = progress_[request.place];
+  if (progress.stage == Stage::answered) {  // words of a WRITE that has been answered
+    progress.due_ns = connection_.world().trace.time_ns();
   } else if (request.is_answered()) {
-    answer(request, journey);
+    answer(request, progress);
   } else {
-    go_on(request, journey);
+    go_on(request, progress);
   }
 }
 
 // The way back: data, or an acknowledgement.
-std::uint64_t Journeys::return_ps(Card& responder, std::uint64_t from_ps, std::uint64_t bytes) {
+std::uint64_t RequestTimes::return_ps(Card& responder, std::uint64_t from_ps, std::uint64_t bytes) {
   const Profile& profile = costs_.profile();
   const std::uint64_t link_ps = (bytes + profile.header_bytes) * profile.link_ps_per_byte;
   const std::uint64_t arrival_ps =
@@ -212,67 +213,67 @@ std::uint64_t Journeys::return_ps(Card& responder, std::uint64_t from_ps, std::u
   return card_.memory_writes.end(now_ps(), arrived_ps, bytes * profile.bus_ps_per_byte);
 }
 
-void Journeys::answer(const Request& request, Journey& journey) {
+void RequestTimes::answer(const Request& request, Progress& progress) {
   const Profile& profile = costs_.profile();
   const std::uint64_t now_ns = connection_.world().trace.time_ns();
-  journey.stage = Stage::answered;
-  journey.due_ns = now_ns;
+  progress.stage = Stage::answered;
+  progress.due_ns = now_ns;
   if (!connection_.is_reliable()) return;  // it completed when it was sent
   Card& responder = responder_of(request).card;
   std::uint64_t back_ps = 0;
   if (carries_data(request)) {
-    const std::uint64_t bytes = packet_bytes(request, journey.effective_bytes);
-    const std::uint64_t acknowledged_ps = journey.begin_ps +
+    const std::uint64_t bytes = packet_bytes(request, progress.effective_bytes);
+    const std::uint64_t acknowledged_ps = progress.begin_ps +
                                           (request.is_send() ? profile.send_ps : profile.write_ps) +
                                           bytes * profile.acknowledge_ps_per_byte;
     back_ps = std::max(return_ps(responder, acknowledged_ps, 0), to_ps(now_ns));
   } else {
     const bool is_refused = request.status != fabric::CompletionStatus::success;
     const std::uint64_t bytes =
-        is_refused ? 0 : request.work.length_bytes - journey.effective_bytes;
-    back_ps = return_ps(responder, std::max(journey.packet_ps, to_ps(now_ns) - 999), bytes);
+        is_refused ? 0 : request.work.length_bytes - progress.effective_bytes;
+    back_ps = return_ps(responder, std::max(progress.packet_ps, to_ps(now_ns) - 999), bytes);
   }
   World& world = connection_.world();
   const std::uint64_t late_ps =
       costs_.lateness_ps([&world] { return world.choose(ChoiceKind::program, 0); });
-  journey.completes_ns = to_ns(back_ps + profile.completion_ps + late_ps);
+  progress.completes_ns = to_ns(back_ps + profile.completion_ps + late_ps);
 }
 
 // More packets follow, or the request tries again.
-void Journeys::go_on(const Request& request, Journey& journey) {
+void RequestTimes::go_on(const Request& request, Progress& progress) {
   const Profile& profile = costs_.profile();
   const bool is_transfer = request.is_read() || request.is_write();
   const std::uint64_t arrived_bytes =
       is_transfer && request.has_started() ? request.placement.arrived_bytes() : 0;
   const std::uint64_t now_ns = connection_.world().trace.time_ns();
-  if (arrived_bytes == journey.effective_bytes) {
+  if (arrived_bytes == progress.effective_bytes) {
     const bool moves_words =
         is_transfer && request.has_started() && request.placement.has_unplaced();
-    journey.due_ns = now_ns + (moves_words ? 0 : to_ns(profile.retry_ps));
+    progress.due_ns = now_ns + (moves_words ? 0 : to_ns(profile.retry_ps));
     return;
   }
-  const std::uint64_t bytes = arrived_bytes - journey.effective_bytes;
-  journey.effective_bytes = arrived_bytes;
+  const std::uint64_t bytes = arrived_bytes - progress.effective_bytes;
+  progress.effective_bytes = arrived_bytes;
   if (arrived_bytes == request.work.length_bytes) {  // words are left, or an immediate number
-    journey.due_ns = now_ns;
+    progress.due_ns = now_ns;
   } else if (request.is_read()) {
-    return_ps(responder_of(request).card, journey.packet_ps, bytes);
-    read_packet(request, journey, journey.packet_ps + profile.read_gap_ps);
+    return_ps(responder_of(request).card, progress.packet_ps, bytes);
+    read_packet(request, progress, progress.packet_ps + profile.read_gap_ps);
   } else {
     const std::uint64_t next_bytes = packet_bytes(request, arrived_bytes);
-    place_packet(request, journey,
-                 journey.packet_ps +
+    place_packet(request, progress,
+                 progress.packet_ps +
                      next_bytes * std::max(profile.bus_ps_per_byte, profile.link_ps_per_byte));
   }
 }
 
-std::uint64_t Journeys::completion_due_ns() const {
+std::uint64_t RequestTimes::completion_due_ns() const {
   if (connection_.is_dead()) return 0;  // a flush
   if (queue_.oldest_place() >= set_out_end_) return fabric::never_ns;
-  return journeys_[queue_.oldest_place()].completes_ns;
+  return progress_[queue_.oldest_place()].completes_ns;
 }
 
-Journeys::Next Journeys::next(std::uint64_t movable, bool can_complete) const {
+RequestTimes::Next RequestTimes::next(std::uint64_t movable, bool can_complete) const {
   Next next;
   if (can_complete) {
     next.due_ns = completion_due_ns();
@@ -282,13 +283,13 @@ Journeys::Next Journeys::next(std::uint64_t movable, bool can_complete) const {
     if (due_ns < next.due_ns) next = {.step = step, .place = place, .due_ns = due_ns};
   };
   for (std::uint64_t place = queue_.released(); place < set_out_end_; ++place) {
-    const Journey& journey = journeys_[place];
+    const Progress& progress = progress_[place];
     if (queue_.at(place).is_done()) continue;
     const std::uint64_t index = place - queue_.released();
-    if (journey.stage == Stage::on_its_way) {
-      consider(Step::arrival, place, journey.due_ns);
+    if (progress.stage == Stage::on_its_way) {
+      consider(Step::arrival, place, progress.due_ns);
     } else if (index < 64 && (movable >> index & 1U) != 0) {
-      consider(Step::effect, place, journey.due_ns);
+      consider(Step::effect, place, progress.due_ns);
     }
   }
   return next;

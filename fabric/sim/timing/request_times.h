@@ -26,9 +26,9 @@
 
 namespace falafel::sim::timing {
 
-class Journeys {
+class RequestTimes {
  public:
-  Journeys(CostModel& costs, Card& card, const Connection& connection, SendQueue& queue)
+  RequestTimes(CostModel& costs, Card& card, const Connection& connection, SendQueue& queue)
       : costs_(costs), card_(card), connection_(connection), queue_(queue) {}
 
   // Call before requests are appended to the send queue.
@@ -51,7 +51,7 @@ class Journeys {
 
  private:
   enum class Stage : std::uint8_t { on_its_way, at_responder, answered };
-  struct Journey {
+  struct Progress {
     Stage stage = Stage::on_its_way;
     std::uint64_t due_ns = 0;           // of the next step
     std::uint64_t completes_ns = 0;     // once it is answered; without an answer: once it is sent
@@ -77,18 +77,18 @@ class Journeys {
   Resource& pipeline_of(const Request& request, Card& responder) const;
   std::uint64_t requester_interval_ps(const Request& request) const;
   std::uint64_t interval_ps(const Request& request) const;
-  void read_packet(const Request& request, Journey& journey, std::uint64_t from_ps);
-  void place_packet(const Request& request, Journey& journey, std::uint64_t arrival_ps);
-  void place_message(const Request& request, Journey& journey);
-  void answer(const Request& request, Journey& journey);
+  void read_packet(const Request& request, Progress& progress, std::uint64_t from_ps);
+  void place_packet(const Request& request, Progress& progress, std::uint64_t arrival_ps);
+  void place_message(const Request& request, Progress& progress);
+  void answer(const Request& request, Progress& progress);
   std::uint64_t return_ps(Card& responder, std::uint64_t from_ps, std::uint64_t bytes);
-  void go_on(const Request& request, Journey& journey);
+  void go_on(const Request& request, Progress& progress);
 
   CostModel& costs_;
   Card& card_;
   const Connection& connection_;
   SendQueue& queue_;
-  Ring<Journey> journeys_;
+  Ring<Progress> progress_;
   std::uint64_t set_out_end_ = 0;
   QueuePairContext context_;  // the state of this queue pair in the cache of its card
 };
