@@ -52,7 +52,7 @@ TEST(SchedulesToFailure, IsAFunctionOfTheSeed) {
 
 TEST(Searches, HaveAMedianAndAWorst) {
   Searches searches;
-  for (const std::uint64_t schedules : {30, 10, 40, 20}) searches.add(schedules);
+  for (const std::uint64_t schedules : {30U, 10U, 40U, 20U}) searches.add(schedules);
   EXPECT_EQ(searches.median(), 20);
   EXPECT_EQ(searches.worst(), 40);
   EXPECT_EQ(searches.successes(), 4);
