@@ -1,5 +1,5 @@
-// Tells the mutants of a build (tools/mutants) which of them is on. The build includes this file
-// before every source. The environment names the mutant, and a file in which each mutant that the
+// Tells the mutants of a build (tools/mutants) which of them is on. Each file with a mutant includes
+// this one first. The environment names the mutant, and a file in which each mutant that the
 // program reaches sets its byte, also if a child process reaches it.
 #pragma once
 

@@ -35,9 +35,15 @@ def write_mutants(tree, mutants, files=None):
             missing += [mutant.number for mutant in own]
             continue
         text, gone = switchable_lines(file, (ROOT / file).read_text(), own)
-        (tree / file).write_text(text)
+        (tree / file).write_text(with_switch(file, text))
         missing += gone
     return missing
+
+
+def with_switch(file, text):
+    """The lines keep their numbers. Other files do not include the switch, because some declare
+    functions of the C library with types of their own."""
+    return f'#include "{SWITCH.relative_to(ROOT)}"\n#line 1 "{file}"\n{text}'
 
 
 def compilable(drawn, number):
@@ -86,7 +92,7 @@ def at_mutants(errors, mutants):
 def errors_of(tree, flags, files):
     """The places of errors; empty if the files compile."""
     source = "".join(f'#include "{file}"\n' for file in files)
-    command = ["g++", "-fsyntax-only", "-w", "-I", tree, *flags, "-include", SWITCH]
+    command = ["g++", "-fsyntax-only", "-w", "-I", tree, *flags]
     compiled = subprocess.run(
         [*command, "-x", "c++", "-"], input=source, capture_output=True, text=True, cwd=tree
     )
@@ -106,11 +112,10 @@ def build(folder, mutants, jobs, targets=()):
     tree = folder / "tree"
     copy_tree(tree)
     missing = write_mutants(tree, mutants)
-    switch = tree / SWITCH.relative_to(ROOT)
     commands = [
         ["cmake", "-S", tree, "-B", folder / "build", "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
          "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=16", "-DFALAFEL_SANITIZE=",
-         f"-DCMAKE_CXX_FLAGS=-w -include {switch}"],
+         "-DCMAKE_CXX_FLAGS=-w"],
         ["cmake", "--build", folder / "build", "-j", jobs,
          *(["--target", *targets] if targets else [])],
     ]
