@@ -1,6 +1,6 @@
-// Tells the mutants of a build (tools/mutants) which of them is on. Each file with a mutant includes
-// this one first. The environment names the mutant, and a file in which each mutant that the
-// program reaches sets its byte, also if a child process reaches it.
+// Tells the mutants of a build (tools/mutants) which of them is on. Each file with a mutant
+// includes this one first. The environment names the mutant, and a file in which each mutant that
+// the program reaches sets its byte, also if a child process reaches it.
 #pragma once
 
 #include <fcntl.h>
