@@ -2,9 +2,7 @@
 // asks for in its quiescence requests.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
