@@ -94,7 +94,8 @@ bool is_possible(engine::Operation operation, engine::Answer answer) {
     case Answer::table_full: return operation == engine::Operation::set;
     case Answer::deleted: return operation == engine::Operation::remove;
     case Answer::unknown_outcome: return operation != engine::Operation::get;
-    case Answer::not_a_cache: return false;
+    case Answer::not_a_cache:
+    case Answer::differs: return false;
     case Answer::invalid_key:
     case Answer::out_of_memory:
     case Answer::disconnected:

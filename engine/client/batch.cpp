@@ -69,6 +69,14 @@ SetResult Batch::set(std::span<const std::byte> key, std::span<const std::byte> 
                  [&] { return engine::set(context_, key, value, time_to_live_ns); });
 }
 
+SetResult Batch::compare_and_set(std::span<const std::byte> key, const Condition& condition,
+                                 std::span<const std::byte> value,
+                                 const std::optional<std::uint64_t>& time_to_live_ns) {
+  return observe(context_, Operation::set, [&] {
+    return engine::compare_and_set(context_, key, condition, value, time_to_live_ns);
+  });
+}
+
 DeleteResult Batch::remove(std::span<const std::byte> key) {
   return observe(context_, Operation::remove, [&] { return engine::remove(context_, key); });
 }

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
+#include "engine/client/condition.h"
 #include "engine/client/results.h"
 
 namespace falafel::engine {
@@ -29,6 +31,9 @@ class Batch {
   }
   SetResult set(std::span<const std::byte> key, std::span<const std::byte> value,
                 std::uint64_t time_to_live_ns);
+  SetResult compare_and_set(std::span<const std::byte> key, const Condition& condition,
+                            std::span<const std::byte> value,
+                            const std::optional<std::uint64_t>& time_to_live_ns);
   DeleteResult remove(std::span<const std::byte> key);
 
  private:

@@ -103,6 +103,12 @@ SetResult Client::set(std::span<const std::byte> key, std::span<const std::byte>
   return Batch(*context_).set(key, value, time_to_live_ns);
 }
 
+SetResult Client::compare_and_set(std::span<const std::byte> key, const Condition& condition,
+                                  std::span<const std::byte> value,
+                                  const std::optional<std::uint64_t>& time_to_live_ns) {
+  return Batch(*context_).compare_and_set(key, condition, value, time_to_live_ns);
+}
+
 DeleteResult Client::remove(std::span<const std::byte> key) { return Batch(*context_).remove(key); }
 
 tl::expected<void, Answer> Client::for_each_key(const VisitPair& visit,

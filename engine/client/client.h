@@ -23,6 +23,7 @@
 
 #include "engine/client/batch.h"
 #include "engine/client/client_options.h"
+#include "engine/client/condition.h"
 #include "engine/client/key_and_value.h"
 #include "engine/client/results.h"
 #include "engine/layout/geometry.h"
@@ -62,6 +63,15 @@ class Client {
   // another client may find it expired earlier or later by the difference.
   SetResult set(std::span<const std::byte> key, std::span<const std::byte> value,
                 std::uint64_t time_to_live_ns);
+  // SET if the key meets the condition. Otherwise answers `differs` and changes nothing. One atomic
+  // operation: of several clients that expect the same value, one stores its own. Does not notice
+  // that the server moves the value. Does not repair damage: answers `corrupted` as GET does.
+  // In a cache, nullopt as time to live: the new value expires when the present one would have.
+  //
+  //   client->compare_and_set(key, Condition::equals(found.value), next, std::nullopt);
+  SetResult compare_and_set(std::span<const std::byte> key, const Condition& condition,
+                            std::span<const std::byte> value,
+                            const std::optional<std::uint64_t>& time_to_live_ns);
   // In a cache, it may answer `deleted` for a value that has expired.
   DeleteResult remove(std::span<const std::byte> key);
 

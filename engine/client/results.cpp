@@ -17,6 +17,7 @@ std::string_view to_string(Answer answer) {
     case Answer::disconnected: return "disconnected";
     case Answer::not_a_cache: return "not a cache";
     case Answer::timed_out: return "timed out";
+    case Answer::differs: return "differs";
   }
   return "?";
 }

@@ -11,7 +11,7 @@ namespace falafel::engine {
 enum class Answer : std::uint8_t {
   found,        // GET: the value is in the result
   not_found,    // GET, DELETE: the key is not in the store, or its value has expired
-  stored,       // SET
+  stored,       // SET, COMPARE-AND-SET
   deleted,      // DELETE
   invalid_key,  // the key is empty or longer than max_key_bytes; nothing was changed
   // SET: the container exceeds the size of a region or of one request of this host's device
@@ -33,8 +33,9 @@ enum class Answer : std::uint8_t {
   timed_out,
   // SET with a time to live: the store keeps values until they are deleted; nothing was changed
   not_a_cache,
+  differs,  // COMPARE-AND-SET: the key does not meet the condition; nothing was changed
 };
-inline constexpr std::size_t answer_count = 13;
+inline constexpr std::size_t answer_count = 14;
 std::string_view to_string(Answer answer);
 
 struct OperationStatistics {
@@ -55,6 +56,8 @@ struct OperationStatistics {
 struct GetResult {
   Answer answer = Answer::disconnected;
   std::vector<std::byte> value;  // owned by the caller
+  // found, in a cache: when the value expires, in nanoseconds since 1970; 0: never
+  std::uint64_t expires_ns = 0;
   OperationStatistics statistics;
 };
 

@@ -3,16 +3,14 @@
 // entry also sees the container. If the swap fails, SET restarts from FIND; the container is
 // already in place.
 //
-// SET allocates memory before FIND, although it needs the memory only afterwards. An allocation may
-// wait for the server, and the server may wait until no operation remembers what it read.
-//
 // If the location cache has the key, the first chain swaps against the entry that the cache
 // remembers, without FIND.
 //
-// If there is no memory, an existing key can still receive a value whose container is not larger
-// than the old one. SET finds the key, discards what it read, and allocates memory from the
-// server's reserve for overwriting. While the server is known to be short of memory, SET begins
-// with that.
+// COMPARE-AND-SET reads the value between FIND and the chain, and continues only if it is the
+// expected one. The swap then succeeds only if the entry still is the word under which the value
+// was read. That word does not return while the operation lasts, and a container does not change
+// under it, so the value is the expected one at the moment of the swap. The operation that differs
+// takes effect where a GET would.
 //
 // If the server has asked for the region back, a SET that lost its swap releases the memory and
 // restarts with other memory, so the server waits for one attempt only.
@@ -24,9 +22,11 @@
 #include <utility>
 
 #include "engine/client/cached_search.h"
+#include "engine/client/container_memory.h"
 #include "engine/client/entry_change.h"
 #include "engine/client/find.h"
 #include "engine/client/pending_operation.h"
+#include "engine/client/present_value.h"
 #include "engine/layout/expiry.h"
 #include "engine/layout/references.h"
 #include "engine/probes.h"
@@ -34,55 +34,39 @@
 namespace falafel::engine {
 namespace {
 
-// The memory of the container. The operation keeps it, gives it back or, if the fiber is cancelled,
-// abandons it, because requests in flight may still refer to it.
-class Place {
- public:
-  Place(RegionAllocator& regions, const Allocation& allocation)
-      : regions_(regions), allocation_(allocation) {}
-  ~Place() {
-    if (!over_) regions_.abandon(allocation_);
-  }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
+struct SetTask {
+  HashedKey key{};
+  std::span<const std::byte> value{};
+  std::uint64_t expires_ns = never_expires;
+  // null: SET
+  const Condition* condition = nullptr;
+  // The new value expires when the one that it replaces would have.
+  bool keeps_expiry = false;
 
-  std::optional<Answer> publish(std::optional<Answer> answer) {
-    over_ = true;
-    regions_.finish(allocation_);
-    return answer;
+  std::uint64_t length_bytes(const Geometry& geometry) const {
+    return container_bytes(key.bytes.size(), geometry.value_prefix_bytes() + value.size());
   }
-  std::optional<Answer> give_back(std::optional<Answer> answer) {
-    over_ = true;
-    regions_.give_back(allocation_);
-    return answer;
-  }
-
- private:
-  RegionAllocator& regions_;
-  Allocation allocation_;
-  bool over_ = false;
 };
 
-// The changes that a SET may make in the table.
-enum class Permission : std::uint8_t { any_change, overwrite_only };
-
-// Returns whether a container of this length may replace the one that was found.
-bool can_be_overwritten(const FindResult& position, std::uint64_t size_bytes,
-                        const Geometry& geometry) {
-  return position.outcome == FindOutcome::occupied && !position.entry.is_deleted() &&
-         size_bytes <= geometry.round_up_to_unit(position.header.container_bytes());
+// Puts the container into the buffer from which it is written.
+void prepare_container(PendingOperation& operation, const SetTask& task, std::uint64_t expires_ns) {
+  const Geometry& geometry = operation.geometry();
+  const std::uint64_t length_bytes = task.length_bytes(geometry);
+  write_container(task.key.bytes, task.value, operation.buffers().outgoing(length_bytes),
+                  expiry_prefix(geometry, expires_ns));
+  operation.spend(fabric::Work::checksum, length_bytes);
+  operation.spend(fabric::Work::copy, length_bytes);
 }
 
 class SetOperation {
  public:
-  SetOperation(PendingOperation& operation, const HashedKey& key, const Allocation& allocation,
-               std::uint64_t length_bytes, Permission permission)
+  SetOperation(PendingOperation& operation, const SetTask& task, const Memory& memory)
       : operation_(operation),
-        key_(key),
-        allocation_(allocation),
-        length_bytes_(length_bytes),
-        permission_(permission),
-        cached_(operation, key),
+        task_(task),
+        allocation_(memory.allocation),
+        length_bytes_(task.length_bytes(operation.geometry())),
+        permission_(memory.permission),
+        cached_(operation, task.key),
         change_(operation) {}
 
   // Returns nullopt if nothing has changed and the server wants the memory back.
@@ -90,18 +74,22 @@ class SetOperation {
 
  private:
   std::optional<Answer> wait_for_slot(const FindResult& position);
-  // Returns nullopt if the operation has to restart.
+  // These return nullopt if the operation has to restart.
+  std::optional<Answer> change_entry(FindResult& position);
+  std::optional<Answer> compare(FindResult& position);
   std::optional<Answer> point_entry_to_container(const FindResult& position);
   // `replaced_bytes`: the length of the container that the entry has pointed to; 0: none.
   Swap write_and_swap(std::uint64_t slot, Entry expected, std::uint64_t replaced_bytes);
   bool may_use_cache() const {
-    return permission_ == Permission::any_change && cached_.location().has_value();
+    return permission_ == Permission::any_change && !is_conditional() &&
+           cached_.location().has_value();
   }
+  bool is_conditional() const { return task_.condition != nullptr; }
   Entry successor(Entry expected) const;
   bool may_change(const FindResult& position) const;
 
   PendingOperation& operation_;
-  HashedKey key_;
+  const SetTask& task_;
   const Allocation& allocation_;
   std::uint64_t length_bytes_;
   Permission permission_;
@@ -123,17 +111,17 @@ std::optional<Answer> SetOperation::run() {
     if (answer) return answer;
   }
   for (;; known.reset()) {
-    const FindResult position = known ? *known : find(operation_, key_);
+    FindResult position = known ? *known : find(operation_, task_.key);
     std::optional<Answer> answer;
     switch (position.outcome) {
       case FindOutcome::occupied:
-      case FindOutcome::empty:
-        answer = may_change(position) ? point_entry_to_container(position) : Answer::out_of_memory;
-        break;
+      case FindOutcome::empty: answer = change_entry(position); break;
       case FindOutcome::corrupted:
+        if (is_conditional()) return Answer::corrupted;
         answer = may_change(position) ? change_.remove_damaged(position) : Answer::out_of_memory;
         break;
       case FindOutcome::table_walked:
+        if (is_conditional() && !task_.condition->permits_absence()) return Answer::differs;
         if (const auto refusal = wait_for_slot(position)) return change_.without_effect(*refusal);
         operation_.restart();
         continue;
@@ -146,6 +134,32 @@ std::optional<Answer> SetOperation::run() {
     const bool is_wanted_back = operation_.regions().is_wanted_back(allocation_);
     if (is_wanted_back && !change_.has_removed_damaged()) return std::nullopt;
   }
+}
+
+std::optional<Answer> SetOperation::change_entry(FindResult& position) {
+  if (is_conditional()) {
+    const auto compared = compare(position);
+    if (compared != Answer::found) return compared;
+  }
+  return may_change(position) ? point_entry_to_container(position) : Answer::out_of_memory;
+}
+
+// Returns `found` if the key meets the condition.
+std::optional<Answer> SetOperation::compare(FindResult& position) {
+  const Condition& condition = *task_.condition;
+  const bool is_present = position.outcome == FindOutcome::occupied && !position.entry.is_deleted();
+  if (!is_present) return condition.permits_absence() ? Answer::found : Answer::differs;
+  const auto answer = read_value(operation_, position, [&](const TimedValue& present) {
+    if (!condition.permits(present.value)) return Answer::differs;
+    if (task_.keeps_expiry && operation_.geometry().values_expire) {
+      prepare_container(operation_, task_, present.expires_ns);
+      written_ = false;
+    }
+    return Answer::found;
+  });
+  if (answer != Answer::not_found) return answer;
+  // The value had expired, and its entry has changed.
+  return condition.permits_absence() ? std::nullopt : std::optional(Answer::differs);
 }
 
 bool SetOperation::may_change(const FindResult& position) const {
@@ -174,8 +188,8 @@ std::optional<Answer> SetOperation::wait_for_slot(const FindResult& position) {
 
 Entry SetOperation::successor(Entry expected) const {
   const Geometry& geometry = operation_.geometry();
-  const Entry entry =
-      expected.pointing_to(References(geometry).to(allocation_.offset, key_.hash, length_bytes_));
+  const Entry entry = expected.pointing_to(
+      References(geometry).to(allocation_.offset, task_.key.hash, length_bytes_));
   return operation_.safeguards().tag_discipline ? entry.with_next_tag(geometry.tag_bits) : entry;
 }
 
@@ -186,7 +200,7 @@ std::optional<Answer> SetOperation::point_entry_to_container(const FindResult& p
   return change_.swap(
       position.entry, Answer::stored,
       [&](Entry expected) { return write_and_swap(position.slot, expected, replaced_bytes); },
-      [](Entry word) { return !word.is_locked(); });
+      [this](Entry word) { return !word.is_locked() && !is_conditional(); });
 }
 
 // The container is written once, with the first swap. The server need not know of a value that is
@@ -209,103 +223,16 @@ Swap SetOperation::write_and_swap(std::uint64_t slot, Entry expected,
   return result;
 }
 
-// The container's length in memory.
-std::uint64_t outgoing_size_bytes(const PendingOperation& operation, std::uint64_t length_bytes) {
-  return operation.geometry().round_up_to_unit(length_bytes);
-}
-
-// Returns whether the SET may use the reserve. An error: FIND has not found it out.
-tl::expected<bool, Answer> has_value_of_that_length(PendingOperation& operation,
-                                                    const HashedKey& key,
-                                                    std::uint64_t size_bytes) {
-  operation.begin();
-  const FindResult position = find(operation, key);
-  operation.forget();
-  switch (position.outcome) {
-    case FindOutcome::timed_out: return tl::unexpected(Answer::timed_out);
-    case FindOutcome::disconnected: return tl::unexpected(Answer::disconnected);
-    case FindOutcome::out_of_memory: return tl::unexpected(Answer::out_of_memory);
-    case FindOutcome::occupied:
-    case FindOutcome::empty:
-    case FindOutcome::corrupted:
-    case FindOutcome::table_walked: break;
-  }
-  return can_be_overwritten(position, size_bytes, operation.geometry());
-}
-
-// The attempts of a SET share this.
-struct Attempts {
-  // The SET does not wait for memory after this time.
-  std::optional<std::uint64_t> deadline_ns{};
-  // The SET has tried to overwrite before it was denied other memory.
-  bool has_tried_reserve = false;
-};
-
-struct Memory {
-  Allocation allocation{};
-  Permission permission = Permission::any_change;
-};
-
-// These wait for the server.
-tl::expected<Memory, Answer> allocate(PendingOperation& operation, std::uint64_t size_bytes,
-                                      std::uint64_t deadline_ns) {
-  const auto absence = operation.leave_gathering();
-  const auto allocation = operation.regions().allocate(size_bytes, deadline_ns);
-  if (!allocation) return tl::unexpected(allocation.error());
-  return Memory{.allocation = *allocation};
-}
-
-tl::expected<Memory, Answer> allocate_for_overwrite(PendingOperation& operation,
-                                                    std::uint64_t size_bytes,
-                                                    std::uint64_t deadline_ns) {
-  const auto absence = operation.leave_gathering();
-  const auto allocation = operation.regions().allocate_for_overwrite(size_bytes, deadline_ns);
-  if (!allocation) return tl::unexpected(allocation.error());
-  return Memory{.allocation = *allocation, .permission = Permission::overwrite_only};
-}
-
-// While the server is short of memory, a SET that overwrites does not wait for what others need.
-tl::expected<Memory, Answer> find_memory(PendingOperation& operation, const HashedKey& key,
-                                         std::uint64_t size_bytes, Attempts& attempts) {
-  RegionAllocator& regions = operation.regions();
-  if (!attempts.deadline_ns) attempts.deadline_ns = regions.deadline_ns();
-  const std::uint64_t deadline_ns = *attempts.deadline_ns;
-  const auto is_denied = [](const tl::expected<Memory, Answer>& memory) {
-    return !memory && memory.error() == Answer::out_of_memory;
-  };
-  if (regions.is_short() && !attempts.has_tried_reserve) {
-    const auto overwrites = has_value_of_that_length(operation, key, size_bytes);
-    if (!overwrites) return tl::unexpected(overwrites.error());
-    if (*overwrites) {
-      auto memory = allocate_for_overwrite(operation, size_bytes, deadline_ns);
-      if (!is_denied(memory)) return memory;
-    }
-  }
-  attempts.has_tried_reserve = true;
-  auto memory = allocate(operation, size_bytes, deadline_ns);
-  if (!is_denied(memory)) return memory;
-  const auto overwrites = has_value_of_that_length(operation, key, size_bytes);
-  if (!overwrites) return tl::unexpected(overwrites.error());
-  return *overwrites ? allocate_for_overwrite(operation, size_bytes, deadline_ns) : memory;
-}
-
-// The key has changed since the SET looked for it, so it may need other memory.
-bool was_refused_too_early(const Memory& memory, const std::optional<Answer>& answer,
-                           Attempts& attempts) {
-  const bool was_refused = answer == Answer::out_of_memory || answer == Answer::table_full;
-  return was_refused && memory.permission == Permission::overwrite_only &&
-         !std::exchange(attempts.has_tried_reserve, true);
-}
-
 // One attempt with one allocation. Returns nullopt if the SET has to try again with another.
-std::optional<Answer> set_once(PendingOperation& operation, const HashedKey& key,
-                               std::uint64_t length_bytes, Attempts& attempts) {
+std::optional<Answer> set_once(PendingOperation& operation, const SetTask& task,
+                               Attempts& attempts) {
   RegionAllocator& regions = operation.regions();
-  const std::uint64_t size_bytes = outgoing_size_bytes(operation, length_bytes);
+  const std::uint64_t size_bytes =
+      operation.geometry().round_up_to_unit(task.length_bytes(operation.geometry()));
   const bool may_wait = !regions.has_room(size_bytes);
   tl::expected<Memory, Answer> memory =
       may_wait
-          ? find_memory(operation, key, size_bytes, attempts)
+          ? find_memory(operation, task.key, size_bytes, attempts)
           : regions.allocate(size_bytes, fabric::never_ns).map([](const Allocation& allocation) {
               return Memory{.allocation = allocation};
             });
@@ -313,8 +240,7 @@ std::optional<Answer> set_once(PendingOperation& operation, const HashedKey& key
   Place place(regions, memory->allocation);
   if (may_wait) operation.let_others_return();
   operation.begin();
-  const auto answer =
-      SetOperation(operation, key, memory->allocation, length_bytes, memory->permission).run();
+  const auto answer = SetOperation(operation, task, *memory).run();
   const bool may_be_published = answer == Answer::stored || answer == Answer::unknown_outcome;
   operation.forget();
   if (may_be_published) return place.publish(answer);
@@ -322,50 +248,63 @@ std::optional<Answer> set_once(PendingOperation& operation, const HashedKey& key
   return place.give_back(tries_again ? std::nullopt : answer);
 }
 
-Answer set_value(PendingOperation& operation, std::span<const std::byte> key,
-                 std::span<const std::byte> value, std::uint64_t time_to_live_ns) {
-  const Geometry& geometry = operation.geometry();
-  const std::uint64_t expiry_ns =
-      time_to_live_ns == 0 ? never_expires
-                           : expiry_of(operation.host().wall_clock_ns(), time_to_live_ns);
-  const std::span<const std::byte> prefix = expiry_prefix(geometry, expiry_ns);
-  const std::uint64_t length_bytes = container_bytes(key.size(), prefix.size() + value.size());
-  if (!operation.buffers().prepare_outgoing(length_bytes)) return Answer::out_of_memory;
-  write_container(key, value, operation.buffers().outgoing(length_bytes), prefix);
-  operation.spend(fabric::Work::checksum, length_bytes);
-  operation.spend(fabric::Work::copy, length_bytes);
-  const HashedKey hashed_key = hashed(key, operation.session().server().hash_key);
-  for (Attempts attempts;;) {
-    if (const auto answer = set_once(operation, hashed_key, length_bytes, attempts)) return *answer;
+Answer set_value(PendingOperation& operation, const SetTask& task) {
+  if (!operation.buffers().prepare_outgoing(task.length_bytes(operation.geometry()))) {
+    return Answer::out_of_memory;
   }
+  prepare_container(operation, task, task.expires_ns);
+  for (Attempts attempts;;) {
+    if (const auto answer = set_once(operation, task, attempts)) return *answer;
+  }
+}
+
+// Returns the refusal of a SET that no store could carry out.
+std::optional<Answer> find_refusal(const ServerMemory& server, std::span<const std::byte> key,
+                                   std::size_t value_bytes, bool expires) {
+  if (key.empty() || key.size() > max_key_bytes) return Answer::invalid_key;
+  if (expires && !server.geometry.values_expire) return Answer::not_a_cache;
+  const std::uint64_t prefix_bytes = server.geometry.value_prefix_bytes();
+  const bool is_too_large =
+      value_bytes > max_value_bytes - prefix_bytes ||
+      container_bytes(key.size(), prefix_bytes + value_bytes) > server.largest_container_bytes;
+  return is_too_large ? std::optional(Answer::value_too_large) : std::nullopt;
+}
+
+// Carries out the SET of a task without an expiry.
+SetResult perform(const OperationContext& context, std::span<const std::byte> key, SetTask task,
+                  std::uint64_t time_to_live_ns) {
+  const ServerMemory& server = context.session->server();
+  SetResult result;
+  if (const auto refusal = find_refusal(server, key, task.value.size(), time_to_live_ns > 0)) {
+    result.answer = *refusal;
+    return result;
+  }
+  PendingOperation operation(context);
+  task.key = hashed(key, server.hash_key);
+  if (time_to_live_ns > 0) {
+    task.expires_ns = expiry_of(operation.host().wall_clock_ns(), time_to_live_ns);
+  }
+  result.answer = set_value(operation, task);
+  result.host_lacks_memory =
+      result.answer == Answer::out_of_memory && operation.buffers().host_lacks_memory();
+  result.statistics = operation.statistics();
+  return result;
 }
 
 }  // namespace
 
 SetResult set(const OperationContext& context, std::span<const std::byte> key,
               std::span<const std::byte> value, std::uint64_t time_to_live_ns) {
-  const ServerMemory& server = context.session->server();
-  SetResult result;
-  if (key.empty() || key.size() > max_key_bytes) {
-    result.answer = Answer::invalid_key;
-    return result;
-  }
-  if (time_to_live_ns > 0 && !server.geometry.values_expire) {
-    result.answer = Answer::not_a_cache;
-    return result;
-  }
-  const std::uint64_t prefix_bytes = server.geometry.value_prefix_bytes();
-  if (value.size() > max_value_bytes - prefix_bytes ||
-      container_bytes(key.size(), prefix_bytes + value.size()) > server.largest_container_bytes) {
-    result.answer = Answer::value_too_large;
-    return result;
-  }
-  PendingOperation operation(context);
-  result.answer = set_value(operation, key, value, time_to_live_ns);
-  result.host_lacks_memory =
-      result.answer == Answer::out_of_memory && operation.buffers().host_lacks_memory();
-  result.statistics = operation.statistics();
-  return result;
+  return perform(context, key, {.value = value}, time_to_live_ns);
+}
+
+SetResult compare_and_set(const OperationContext& context, std::span<const std::byte> key,
+                          const Condition& condition, std::span<const std::byte> value,
+                          const std::optional<std::uint64_t>& time_to_live_ns) {
+  return perform(
+      context, key,
+      {.value = value, .condition = &condition, .keeps_expiry = !time_to_live_ns.has_value()},
+      time_to_live_ns.value_or(0));
 }
 
 }  // namespace falafel::engine

@@ -17,24 +17,20 @@ std::uint64_t expiry_of(std::uint64_t wall_clock_ns, std::uint64_t time_to_live_
   return wall_clock_ns + std::min(time_to_live_ns, left_ns);
 }
 
-namespace {
-
-std::uint64_t load_expiry(std::span<const std::byte> value) {
+std::uint64_t expiry_in(std::span<const std::byte> value) {
   std::uint64_t expiry_ns = 0;
   std::memcpy(&expiry_ns, value.data(), sizeof expiry_ns);
   return expiry_ns;
 }
 
-}  // namespace
-
 bool is_expired(std::span<const std::byte> value, std::uint64_t wall_clock_ns) {
   if (value.size() < expiry_bytes) return true;
-  const std::uint64_t expiry_ns = load_expiry(value);
+  const std::uint64_t expiry_ns = expiry_in(value);
   return expiry_ns != never_expires && wall_clock_ns >= expiry_ns;
 }
 
 std::uint64_t time_to_live_left(std::span<const std::byte> value, std::uint64_t wall_clock_ns) {
-  const std::uint64_t expiry_ns = load_expiry(value);
+  const std::uint64_t expiry_ns = expiry_in(value);
   return expiry_ns == never_expires ? 0 : expiry_ns - wall_clock_ns;
 }
 

@@ -29,6 +29,9 @@ std::uint64_t expiry_of(std::uint64_t wall_clock_ns, std::uint64_t time_to_live_
 // correct client writes, counts as expired.
 bool is_expired(std::span<const std::byte> value, std::uint64_t wall_clock_ns);
 
+// When such a value expires if it is not too short; never_expires: never.
+std::uint64_t expiry_in(std::span<const std::byte> value);
+
 // How much longer such a value stays if it has not expired; 0: forever.
 std::uint64_t time_to_live_left(std::span<const std::byte> value, std::uint64_t wall_clock_ns);
 

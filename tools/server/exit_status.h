@@ -40,6 +40,7 @@ constexpr ExitStatus status_of(engine::Answer answer) {
     case engine::Answer::unknown_outcome: return unknown_outcome;
     case engine::Answer::disconnected: return connection_lost;
     case engine::Answer::timed_out: return timed_out;
+    case engine::Answer::differs:
     case engine::Answer::not_a_cache: return wrong_usage;
   }
   return wrong_usage;

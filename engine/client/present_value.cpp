@@ -1,0 +1,54 @@
+#include "engine/client/present_value.h"
+
+#include "engine/layout/container.h"
+#include "engine/layout/expiry.h"
+#include "engine/probes.h"
+
+namespace falafel::engine {
+namespace {
+
+// Returns nullopt if another operation changed the entry first.
+std::optional<Answer> remove_expired(PendingOperation& operation, const FindResult& position) {
+  operation.count(probes::value_expired);
+  if (!operation.safeguards().expired_removal) return Answer::not_found;
+  auto request =
+      operation.buffers().swap_entry(position.slot, position.entry, position.entry.with_deleted());
+  switch (operation.post_swap({&request, 1}, position.entry)) {
+    case Swap::won: return Answer::not_found;
+    case Swap::lost: return std::nullopt;
+    case Swap::not_tried:
+    case Swap::in_doubt: break;
+  }
+  return Answer::disconnected;
+}
+
+// Returns nullopt if the value was expired and another operation changed the entry first.
+std::optional<Answer> deliver_value(PendingOperation& operation, const FindResult& position,
+                                    std::span<const std::byte> value, const Receive& receive) {
+  const Geometry& geometry = operation.geometry();
+  if (!geometry.values_expire) return receive({.value = value});
+  if (is_expired(value, operation.host().wall_clock_ns())) {
+    return remove_expired(operation, position);
+  }
+  operation.session().accesses().note(position.slot);
+  return receive({.value = without_expiry(geometry, value), .expires_ns = expiry_in(value)});
+}
+
+}  // namespace
+
+std::optional<Answer> read_value(PendingOperation& operation, FindResult& position,
+                                 const Receive& receive) {
+  switch (operation.load_through(position.container, position.header.container_bytes())) {
+    case PendingOperation::Load::done: break;
+    case PendingOperation::Load::out_of_memory: return Answer::out_of_memory;
+    case PendingOperation::Load::disconnected: return Answer::disconnected;
+  }
+  const auto bytes =
+      read_container_value(position.container.bytes(), position.header, operation.verification());
+  operation.spend_on_checksum(position.header.value_bytes);
+  if (bytes) return deliver_value(operation, position, *bytes, receive);
+  if (operation.note_bad_checksum(position.slot, position.entry)) return Answer::corrupted;
+  return std::nullopt;
+}
+
+}  // namespace falafel::engine
