@@ -33,6 +33,7 @@ falafel_install_headers(
   engine/client/key_and_value.h
   engine/client/operation_observer.h
   engine/client/rendezvous_hashing.h
+  engine/client/condition.h
   engine/client/results.h
   engine/layout/entry.h
   engine/layout/geometry.h

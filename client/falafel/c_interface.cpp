@@ -5,11 +5,13 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "engine/client/condition.h"
 #include "falafel/c_async.h"
 #include "falafel/c_conversions.h"
 #include "falafel/c_operations.h"
@@ -40,6 +42,7 @@ using falafel::status_of_reading;
 using falafel::view_of;
 using falafel::write_message;
 using falafel::engine::Answer;
+using falafel::engine::Condition;
 
 }  // namespace
 
@@ -158,6 +161,27 @@ falafel_status falafel_set_expiring(falafel_store* store, const void* key, size_
     const std::lock_guard turn(store->turns);
     return status_of(
         store->store->set(view_of(key, key_bytes), view_of(value, value_bytes), time_to_live_ns));
+  });
+}
+
+falafel_status falafel_compare_and_set(falafel_store* store, const void* key, size_t key_bytes,
+                                       const void* expected, size_t expected_bytes,
+                                       const void* value, size_t value_bytes,
+                                       uint64_t time_to_live_ns) {
+  if (store == nullptr || key == nullptr || (value == nullptr && value_bytes > 0) ||
+      (expected == nullptr && expected_bytes > 0)) {
+    return FALAFEL_INVALID;
+  }
+  const auto condition =
+      expected == nullptr
+          ? Condition::absent()
+          : Condition::equals({static_cast<const std::byte*>(expected), expected_bytes});
+  const auto lives_ns =
+      time_to_live_ns == FALAFEL_KEEP_EXPIRY ? std::nullopt : std::optional(time_to_live_ns);
+  return guarded([&] {
+    const std::lock_guard turn(store->turns);
+    return status_of(store->store->compare_and_set(view_of(key, key_bytes), condition,
+                                                   view_of(value, value_bytes), lives_ns));
   });
 }
 

@@ -17,6 +17,7 @@ falafel_status status_of(engine::Answer answer) {
     case engine::Answer::disconnected: return FALAFEL_DISCONNECTED;
     case engine::Answer::timed_out: return FALAFEL_TIMED_OUT;
     case engine::Answer::not_a_cache: return FALAFEL_NOT_A_CACHE;
+    case engine::Answer::differs: return FALAFEL_DIFFERS;
   }
   return FALAFEL_INVALID;
 }
@@ -64,6 +65,7 @@ const char* falafel_status_text(int status) {
     case FALAFEL_TIMED_OUT: return "the server did not answer in time";
     case FALAFEL_BUFFER_TOO_SMALL: return "the value is longer than the buffer";
     case FALAFEL_NOT_A_CACHE: return "the store is not a cache";
+    case FALAFEL_DIFFERS: return "the key does not have the expected value";
   }
   return "unknown status";
 }

@@ -60,7 +60,8 @@ typedef enum falafel_status {
   FALAFEL_DISCONNECTED = 14,     /* the server is away; nothing was changed */
   FALAFEL_TIMED_OUT = 15,        /* the server did not answer in time; nothing was changed */
   FALAFEL_BUFFER_TOO_SMALL = 16, /* get into a buffer: the value is longer than the buffer */
-  FALAFEL_NOT_A_CACHE = 17       /* set with a time to live: the store keeps values */
+  FALAFEL_NOT_A_CACHE = 17,      /* set with a time to live: the store keeps values */
+  FALAFEL_DIFFERS = 18           /* compare_and_set: the key has another value; nothing was changed */
 } falafel_status;
 
 /* Describes a falafel_status in English; any other number is described as unknown. The library owns
@@ -124,6 +125,16 @@ FALAFEL_API falafel_status falafel_set(falafel_store* store, const void* key, si
 FALAFEL_API falafel_status falafel_set_expiring(falafel_store* store, const void* key,
                                                 size_t key_bytes, const void* value,
                                                 size_t value_bytes, uint64_t time_to_live_ns);
+
+/* Stores the value if the key has the expected one, or is absent if `expected` is null. Otherwise
+   returns FALAFEL_DIFFERS. One atomic operation: of several clients that expect the same value, one
+   stores its own. In a cache, the new value expires after `time_to_live_ns`; 0: never;
+   FALAFEL_KEEP_EXPIRY: when the present one would have, as in a store that is no cache. */
+#define FALAFEL_KEEP_EXPIRY UINT64_MAX
+FALAFEL_API falafel_status falafel_compare_and_set(falafel_store* store, const void* key,
+                                                   size_t key_bytes, const void* expected,
+                                                   size_t expected_bytes, const void* value,
+                                                   size_t value_bytes, uint64_t time_to_live_ns);
 
 FALAFEL_API falafel_status falafel_delete(falafel_store* store, const void* key, size_t key_bytes);
 

@@ -267,6 +267,15 @@ engine::SetResult Store::set(std::string_view key, std::string_view value,
       });
 }
 
+engine::SetResult Store::compare_and_set(std::string_view key, const engine::Condition& condition,
+                                         std::string_view value,
+                                         std::optional<std::uint64_t> time_to_live_ns) {
+  return connection_->operate<engine::SetResult>(
+      engine::Operation::set, [&](engine::Client& client) {
+        return client.compare_and_set(bytes_of(key), condition, bytes_of(value), time_to_live_ns);
+      });
+}
+
 engine::DeleteResult Store::remove(std::string_view key) {
   return connection_->operate<engine::DeleteResult>(
       engine::Operation::remove,

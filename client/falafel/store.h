@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/client/condition.h"
 #include "engine/client/results.h"
 #include "engine/time_bounds.h"
 #include "falafel/fabric_options.h"
@@ -99,6 +100,16 @@ class Store {
   // stores answer `not_a_cache` if there is one.
   engine::SetResult set(std::string_view key, std::string_view value,
                         std::uint64_t time_to_live_ns);
+  // Stores the value if the key meets the condition, and otherwise answers `differs`. One atomic
+  // operation: of several clients that expect the same value, one stores its own. In a cache, the
+  // new value has this time to live; nullopt: it expires when the present one would have.
+  //
+  //   using engine::Condition;
+  //   store->compare_and_set("key", Condition::equals(result.value), "next", std::nullopt);
+  //   store->compare_and_set("key", Condition::absent(), "first", std::nullopt);
+  engine::SetResult compare_and_set(std::string_view key, const engine::Condition& condition,
+                                    std::string_view value,
+                                    std::optional<std::uint64_t> time_to_live_ns);
   // In a cache, it may answer `deleted` for a value that has expired.
   engine::DeleteResult remove(std::string_view key);
   // The same as get() without a copy: if the key is found, calls `use` once with the bytes that the

@@ -18,57 +18,57 @@ namespace {
 
 using engine::Condition;
 
-constexpr std::uint64_t lives_ns = millisecond_ns;
+constexpr std::uint64_t comparing_ns = millisecond_ns;
 
-StoreOptions options_of_a_cache() {
+StoreOptions options_of_expiring_store() {
   StoreOptions options;
   options.server.geometry.values_expire = true;
   return options;
 }
 
-void run_one_client(const StoreOptions& options, const ClientBody& body) {
+void run_comparing_client(const StoreOptions& options, const ClientBody& body) {
   fabric::FiberStackPool stacks;
   TestStore store(options, stacks);
   store.add_client(body);
   run_without_problems(store);
 }
 
-Answer replace(Client& client, const Bytes& key, const Bytes& expected, const Bytes& value) {
+Answer replace_value(Client& client, const Bytes& key, const Bytes& expected, const Bytes& value) {
   return client.compare_and_set(key, Condition::equals(expected), value, std::nullopt).answer;
 }
 
-Answer add(Client& client, const Bytes& key, const Bytes& value) {
+Answer add_key(Client& client, const Bytes& key, const Bytes& value) {
   return client.compare_and_set(key, Condition::absent(), value, std::nullopt).answer;
 }
 
 TEST(CompareAndSet, StoresIfTheKeyHasTheExpectedValue) {
-  run_one_client({}, [](fabric::Host&, Client& client) {
+  run_comparing_client({}, [](fabric::Host&, Client& client) {
     const Bytes key = bytes_of("key");
-    EXPECT_EQ(replace(client, key, bytes_of("1"), bytes_of("2")), Answer::differs);
+    EXPECT_EQ(replace_value(client, key, bytes_of("1"), bytes_of("2")), Answer::differs);
     EXPECT_EQ(client.get(key).answer, Answer::not_found);
     client.set(key, bytes_of("1"));
-    EXPECT_EQ(replace(client, key, bytes_of("2"), bytes_of("3")), Answer::differs);
-    EXPECT_EQ(replace(client, key, bytes_of("12"), bytes_of("3")), Answer::differs);
-    EXPECT_EQ(replace(client, key, {}, bytes_of("3")), Answer::differs);
+    EXPECT_EQ(replace_value(client, key, bytes_of("2"), bytes_of("3")), Answer::differs);
+    EXPECT_EQ(replace_value(client, key, bytes_of("12"), bytes_of("3")), Answer::differs);
+    EXPECT_EQ(replace_value(client, key, {}, bytes_of("3")), Answer::differs);
     EXPECT_EQ(client.get(key).value, bytes_of("1"));
-    EXPECT_EQ(replace(client, key, bytes_of("1"), Bytes(300)), Answer::stored);
+    EXPECT_EQ(replace_value(client, key, bytes_of("1"), Bytes(300)), Answer::stored);
     EXPECT_EQ(client.get(key).value, Bytes(300));
-    EXPECT_EQ(replace(client, key, Bytes(300), {}), Answer::stored);
-    EXPECT_EQ(replace(client, key, {}, bytes_of("4")), Answer::stored);
+    EXPECT_EQ(replace_value(client, key, Bytes(300), {}), Answer::stored);
+    EXPECT_EQ(replace_value(client, key, {}, bytes_of("4")), Answer::stored);
     EXPECT_EQ(client.get(key).value, bytes_of("4"));
     client.remove(key);
-    EXPECT_EQ(replace(client, key, bytes_of("4"), bytes_of("5")), Answer::differs);
+    EXPECT_EQ(replace_value(client, key, bytes_of("4"), bytes_of("5")), Answer::differs);
   });
 }
 
 TEST(CompareAndSet, StoresIfTheKeyIsAbsent) {
-  run_one_client({}, [](fabric::Host&, Client& client) {
+  run_comparing_client({}, [](fabric::Host&, Client& client) {
     const Bytes key = bytes_of("key");
-    EXPECT_EQ(add(client, key, bytes_of("1")), Answer::stored);
-    EXPECT_EQ(add(client, key, bytes_of("2")), Answer::differs);
+    EXPECT_EQ(add_key(client, key, bytes_of("1")), Answer::stored);
+    EXPECT_EQ(add_key(client, key, bytes_of("2")), Answer::differs);
     EXPECT_EQ(client.get(key).value, bytes_of("1"));
     client.remove(key);
-    EXPECT_EQ(add(client, key, bytes_of("3")), Answer::stored);
+    EXPECT_EQ(add_key(client, key, bytes_of("3")), Answer::stored);
     EXPECT_EQ(client.get(key).value, bytes_of("3"));
   });
 }
@@ -76,22 +76,23 @@ TEST(CompareAndSet, StoresIfTheKeyIsAbsent) {
 TEST(CompareAndSet, ComparesAValueThatFindHasNotRead) {
   StoreOptions options;
   options.client.readahead.container_bytes = 64;
-  run_one_client(options, [](fabric::Host&, Client& client) {
+  run_comparing_client(options, [](fabric::Host&, Client& client) {
     const Bytes key = bytes_of("key");
     Bytes value(900, std::byte{7});
     client.set(key, value);
     Bytes other = value;
     other.back() = std::byte{8};
-    EXPECT_EQ(replace(client, key, other, bytes_of("1")), Answer::differs);
-    EXPECT_EQ(replace(client, key, value, bytes_of("1")), Answer::stored);
+    EXPECT_EQ(replace_value(client, key, other, bytes_of("1")), Answer::differs);
+    EXPECT_EQ(replace_value(client, key, value, bytes_of("1")), Answer::stored);
   });
 }
 
 TEST(CompareAndSet, RefusesAsSetDoes) {
-  run_one_client({}, [](fabric::Host&, Client& client) {
-    EXPECT_EQ(add(client, {}, bytes_of("1")), Answer::invalid_key);
-    EXPECT_EQ(add(client, bytes_of("key"), Bytes(std::size_t{1} << 24)), Answer::value_too_large);
-    EXPECT_EQ(client.compare_and_set(bytes_of("key"), Condition::absent(), {}, lives_ns).answer,
+  run_comparing_client({}, [](fabric::Host&, Client& client) {
+    EXPECT_EQ(add_key(client, {}, bytes_of("1")), Answer::invalid_key);
+    EXPECT_EQ(add_key(client, bytes_of("key"), Bytes(std::size_t{1} << 24)),
+              Answer::value_too_large);
+    EXPECT_EQ(client.compare_and_set(bytes_of("key"), Condition::absent(), {}, comparing_ns).answer,
               Answer::not_a_cache);
     EXPECT_EQ(client.get(bytes_of("key")).answer, Answer::not_found);
   });
@@ -109,57 +110,58 @@ TEST(CompareAndSet, DoesNotReplaceAValueThatItCannotRead) {
     Bytes container = container_of(key, bytes_of("1"));
     container.back() ^= std::byte{1};
     store.server()->memory().write(place->container_offset, container);
-    EXPECT_EQ(replace(client, key, bytes_of("1"), bytes_of("2")), Answer::corrupted);
-    EXPECT_EQ(add(client, key, bytes_of("2")), Answer::corrupted);
+    EXPECT_EQ(replace_value(client, key, bytes_of("1"), bytes_of("2")), Answer::corrupted);
+    EXPECT_EQ(add_key(client, key, bytes_of("2")), Answer::corrupted);
     EXPECT_EQ(client.set(key, bytes_of("3")).answer, Answer::stored);
-    EXPECT_EQ(replace(client, key, bytes_of("3"), bytes_of("4")), Answer::stored);
+    EXPECT_EQ(replace_value(client, key, bytes_of("3"), bytes_of("4")), Answer::stored);
   });
   run_without_problems(store);
 }
 
 TEST(CompareAndSet, KeepsTheExpiryOrSetsIt) {
-  run_one_client(options_of_a_cache(), [](fabric::Host& host, Client& client) {
+  run_comparing_client(options_of_expiring_store(), [](fabric::Host& host, Client& client) {
     const Bytes kept = bytes_of("kept");
     const Bytes prolonged = bytes_of("prolonged");
     const Bytes endless = bytes_of("endless");
-    for (const Bytes& key : {kept, prolonged, endless}) client.set(key, bytes_of("1"), lives_ns);
+    for (const Bytes& key : {kept, prolonged, endless})
+      client.set(key, bytes_of("1"), comparing_ns);
     const std::uint64_t expires_ns = client.get(kept).expires_ns;
     EXPECT_GT(expires_ns, host.wall_clock_ns());
-    EXPECT_EQ(replace(client, kept, bytes_of("1"), bytes_of("2")), Answer::stored);
+    EXPECT_EQ(replace_value(client, kept, bytes_of("1"), bytes_of("2")), Answer::stored);
     EXPECT_EQ(client.get(kept).expires_ns, expires_ns);
     EXPECT_EQ(client
                   .compare_and_set(prolonged, Condition::equals(bytes_of("1")), bytes_of("1"),
-                                   4 * lives_ns)
+                                   4 * comparing_ns)
                   .answer,
               Answer::stored);
     EXPECT_EQ(
         client.compare_and_set(endless, Condition::equals(bytes_of("1")), bytes_of("1"), 0).answer,
         Answer::stored);
     EXPECT_EQ(client.get(endless).expires_ns, 0U);
-    host.sleep_until(host.now_ns() + 2 * lives_ns);
+    host.sleep_until(host.now_ns() + 2 * comparing_ns);
     EXPECT_EQ(client.get(kept).answer, Answer::not_found);
     EXPECT_EQ(client.get(prolonged).value, bytes_of("1"));
-    host.sleep_until(host.now_ns() + 4 * lives_ns);
+    host.sleep_until(host.now_ns() + 4 * comparing_ns);
     EXPECT_EQ(client.get(prolonged).answer, Answer::not_found);
     EXPECT_EQ(client.get(endless).value, bytes_of("1"));
   });
 }
 
 TEST(CompareAndSet, FindsAnExpiredValueAbsent) {
-  run_one_client(options_of_a_cache(), [](fabric::Host& host, Client& client) {
+  run_comparing_client(options_of_expiring_store(), [](fabric::Host& host, Client& client) {
     const Bytes key = bytes_of("key");
-    client.set(key, bytes_of("1"), lives_ns);
-    host.sleep_until(host.now_ns() + 2 * lives_ns);
-    EXPECT_EQ(replace(client, key, bytes_of("1"), bytes_of("2")), Answer::differs);
-    client.set(key, bytes_of("3"), lives_ns);
-    host.sleep_until(host.now_ns() + 2 * lives_ns);
-    EXPECT_EQ(add(client, key, bytes_of("4")), Answer::stored);
+    client.set(key, bytes_of("1"), comparing_ns);
+    host.sleep_until(host.now_ns() + 2 * comparing_ns);
+    EXPECT_EQ(replace_value(client, key, bytes_of("1"), bytes_of("2")), Answer::differs);
+    client.set(key, bytes_of("3"), comparing_ns);
+    host.sleep_until(host.now_ns() + 2 * comparing_ns);
+    EXPECT_EQ(add_key(client, key, bytes_of("4")), Answer::stored);
     EXPECT_EQ(client.get(key).value, bytes_of("4"));
     EXPECT_EQ(client.get(key).expires_ns, 0U);
   });
 }
 
-std::uint64_t number_in(const Bytes& value) {
+std::uint64_t counter_in(const Bytes& value) {
   std::uint64_t number = 0;
   const auto* const text = reinterpret_cast<const char*>(value.data());
   std::from_chars(text, text + value.size(), number);
@@ -170,10 +172,11 @@ std::uint64_t number_in(const Bytes& value) {
 std::uint64_t increment(Client& client, const Bytes& key) {
   for (;;) {
     const engine::GetResult found = client.get(key);
-    const std::uint64_t number = number_in(found.value);
+    const std::uint64_t number = counter_in(found.value);
     const Bytes next = bytes_of(fmt::format("{}", number + 1));
-    const Answer answer = found.answer == Answer::found ? replace(client, key, found.value, next)
-                                                        : add(client, key, next);
+    const Answer answer = found.answer == Answer::found
+                              ? replace_value(client, key, found.value, next)
+                              : add_key(client, key, next);
     if (answer == Answer::stored) return number;
     EXPECT_EQ(answer, Answer::differs);
   }
@@ -184,7 +187,7 @@ std::uint64_t increment(Client& client, const Bytes& key) {
 TEST(CompareAndSet, LosesNoIncrement) {
   constexpr std::uint32_t clients = 3;
   constexpr std::uint32_t increments = 8;
-  std::uint64_t collections = 0;
+  std::uint64_t collected = 0;
   for_each_seed(100, [&](std::uint64_t seed, fabric::FiberStackPool& stacks) {
     StoreOptions options;
     options.seed = seed;
@@ -207,12 +210,12 @@ TEST(CompareAndSet, LosesNoIncrement) {
       });
     }
     const StoreRun run = run_without_problems(store);
-    collections += run.inspection.statistics.regions_collected;
+    collected += run.inspection.statistics.regions_collected;
     const auto counter = run.state.contents.find(key);
     ASSERT_NE(counter, run.state.contents.end());
-    EXPECT_EQ(number_in(counter->second), clients * increments);
+    EXPECT_EQ(counter_in(counter->second), clients * increments);
   });
-  EXPECT_GT(collections, 0U);
+  EXPECT_GT(collected, 0U);
 }
 
 // Each client adds keys that others add too. One of them succeeds.
@@ -226,8 +229,8 @@ TEST(CompareAndSet, AddsAKeyOnce) {
     for (std::uint32_t number = 0; number < 3; ++number) {
       store.add_client([&, number](fabric::Host&, Client& client) {
         for (std::uint32_t key = 0; key < 4; ++key) {
-          const Answer answer = add(client, bytes_of(fmt::format("key {}", key)),
-                                    bytes_of(fmt::format("of client {}", number)));
+          const Answer answer = add_key(client, bytes_of(fmt::format("key {}", key)),
+                                        bytes_of(fmt::format("of client {}", number)));
           if (answer == Answer::stored) ++added;
         }
       });
@@ -239,7 +242,7 @@ TEST(CompareAndSet, AddsAKeyOnce) {
 
 // What it costs beside a SET, which replaces in three round trips: the READ of a long value.
 TEST(CompareAndSet, ReadsAShortValueWithItsContainer) {
-  run_one_client({}, [](fabric::Host&, Client& client) {
+  run_comparing_client({}, [](fabric::Host&, Client& client) {
     const Bytes key = bytes_of("key");
     client.set(key, bytes_of("1"));
     const engine::SetResult set = client.set(key, bytes_of("2"));

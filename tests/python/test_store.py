@@ -201,6 +201,20 @@ def test_only_a_cache_has_times_to_live(store):
     assert store.get("key") is None
 
 
+def test_compares_and_sets(store):
+    assert not store.compare_and_set("key", b"1", b"2")
+    assert store.compare_and_set("key", None, b"1")
+    assert not store.compare_and_set("key", None, b"2")
+    assert store.compare_and_set("key", b"1", b"")
+    assert store.compare_and_set("key", b"", b"3", time_to_live=0)
+    assert store.get("key") == b"3"
+    with pytest.raises(Error) as failed:
+        store.compare_and_set("key", b"3", b"4", time_to_live=0.5)
+    assert failed.value.status == Status.NOT_A_CACHE
+    with pytest.raises(TypeError):
+        store.compare_and_set("key", 3, b"4")
+
+
 def test_values_of_a_cache_expire(cache_options):
     with Store(**cache_options) as cache:
         cache.set("short", b"1", time_to_live=0.05)

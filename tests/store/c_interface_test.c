@@ -113,6 +113,23 @@ static void test_time_to_live(falafel_store* store) {
   EXPECT(falafel_set_expiring(NULL, "expiring", 8, "1", 1, 0) == FALAFEL_INVALID);
 }
 
+static void test_compare_and_set(falafel_store* store) {
+  const uint64_t keep = FALAFEL_KEEP_EXPIRY;
+  EXPECT(falafel_compare_and_set(store, "cas", 3, "", 0, "1", 1, keep) == FALAFEL_DIFFERS);
+  EXPECT(falafel_compare_and_set(store, "cas", 3, NULL, 0, "1", 1, keep) == FALAFEL_OK);
+  EXPECT(falafel_compare_and_set(store, "cas", 3, NULL, 0, "2", 1, 0) == FALAFEL_DIFFERS);
+  EXPECT(falafel_compare_and_set(store, "cas", 3, "1", 1, NULL, 0, 0) == FALAFEL_OK);
+  EXPECT(falafel_compare_and_set(store, "cas", 3, "", 0, "3", 1, 1) == FALAFEL_NOT_A_CACHE);
+  EXPECT(falafel_compare_and_set(store, "cas", 3, "", 0, NULL, 1, 0) == FALAFEL_INVALID);
+  EXPECT(falafel_compare_and_set(store, "cas", 3, NULL, 1, "3", 1, 0) == FALAFEL_INVALID);
+  EXPECT(falafel_compare_and_set(NULL, "cas", 3, "", 0, "3", 1, 0) == FALAFEL_INVALID);
+  void* value = NULL;
+  size_t bytes = 1;
+  EXPECT(falafel_get(store, "cas", 3, &value, &bytes) == FALAFEL_OK && bytes == 0);
+  free(value);
+  EXPECT(falafel_delete(store, "cas", 3) == FALAFEL_OK);
+}
+
 static void test_metrics(falafel_store* store) {
   char* text = NULL;
   EXPECT(falafel_set(store, "metrics", 7, "1", 1) == FALAFEL_OK);
@@ -132,7 +149,7 @@ static void test_metrics(falafel_store* store) {
 
 static void test_texts(void) {
   EXPECT(falafel_version()[0] != '\0');
-  for (int status = FALAFEL_OK; status <= FALAFEL_NOT_A_CACHE; ++status) {
+  for (int status = FALAFEL_OK; status <= FALAFEL_DIFFERS; ++status) {
     EXPECT(strcmp(falafel_status_text(status), "unknown status") != 0);
   }
   EXPECT(strcmp(falafel_status_text(99), "unknown status") == 0);
@@ -147,6 +164,7 @@ int main(void) {
   }
   EXPECT(falafel_is_connected(store) == 1);
   test_time_to_live(store);
+  test_compare_and_set(store);
   EXPECT(falafel_server_incarnation(store) != 0);
   test_values(store);
   test_refusals(store);

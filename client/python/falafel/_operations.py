@@ -36,6 +36,7 @@ class Status(enum.IntEnum):
     TIMED_OUT = 15
     BUFFER_TOO_SMALL = 16
     NOT_A_CACHE = 17
+    DIFFERS = 18
 
 
 class Error(Exception):

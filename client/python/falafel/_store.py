@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Dict, Iterable, List, Union
+from typing import Any, Dict, Iterable, List, Optional, Union
 
-from falafel._arguments import name_bytes_of
+from falafel._arguments import Buffer, Key, name_bytes_of, nanoseconds_of
 from falafel._declarations import ffi
-from falafel._operations import Error, Status, lib
+from falafel._operations import (
+    Error, Status, error_of, key_bytes_of, lib, value_bytes_of,
+)
 from falafel._waiting import Functions, WaitingCalls, metrics_text, native_options
+
+
+_KEEP_EXPIRY = 2**64 - 1  # FALAFEL_KEEP_EXPIRY, which is a macro
 
 
 class Store(WaitingCalls):
@@ -38,6 +43,24 @@ class Store(WaitingCalls):
         """Changes if the server has restarted and was empty."""
         with self._call() as handle:
             return int(lib.falafel_server_incarnation(handle))
+
+    def compare_and_set(self, key: Key, expected: Optional[Buffer], value: Buffer,
+                        time_to_live: Optional[float] = None) -> bool:
+        """Stores the value if the key has the expected one (None: if it is absent), and returns
+        whether it did. One atomic operation: of several clients that expect the same value, one
+        stores its own. In a cache, the new value expires after `time_to_live` seconds (0: never),
+        or when the present one would have."""
+        key_bytes, value_bytes = key_bytes_of(key), value_bytes_of(key, value)
+        expected_bytes = ffi.NULL if expected is None else value_bytes_of(key, expected)
+        expected_length = 0 if expected is None else len(expected_bytes)
+        lives_ns = _KEEP_EXPIRY if time_to_live is None else nanoseconds_of(time_to_live)
+        with self._call() as handle:
+            status = lib.falafel_compare_and_set(
+                handle, key_bytes, len(key_bytes), expected_bytes, expected_length, value_bytes,
+                len(value_bytes), lives_ns)
+        if status not in (Status.OK, Status.DIFFERS):
+            raise error_of("compare_and_set", key, status)
+        return bool(status == Status.OK)
 
     def keys(self) -> Dict[bytes, float]:
         """All keys, and what is left of their times to live in seconds; 0: the key does not expire.
