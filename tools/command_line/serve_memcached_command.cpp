@@ -71,6 +71,9 @@ void add_serve_memcached_command(CLI::App& app, int& exit_status) {
       ->capture_default_str();
   command->add_flag("--ignore-expiry", front.parser.ignores_expiry,
                     "accept values with a time to live and keep them until they are deleted");
+  command->add_flag_callback(
+      "--disable-flush-all", [&front] { front.parser.permits_flush = false; },
+      "refuse flush_all, which deletes all keys of the store");
   command->footer(
       "Exit status: 0 stopped by a signal, 2 wrong usage, 3 no such server, 4 no permission, 5 "
       "the\n"

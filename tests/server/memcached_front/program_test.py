@@ -109,18 +109,63 @@ class WithPymemcache(FrontTest):
         self.falafel.run("set", "plain", "from falafel")
         self.assertEqual(client.get("plain"), b"from falafel")
 
+    def test_changes_that_depend_on_the_value(self):
+        client = self.connect()
+        self.assertFalse(client.replace("key", "1", noreply=False))
+        self.assertTrue(client.add("key", "1", noreply=False))
+        self.assertFalse(client.add("key", "2", noreply=False))
+        self.assertTrue(client.append("key", "2", noreply=False))
+        self.assertTrue(client.prepend("key", "0", noreply=False))
+        self.assertEqual(client.get("key"), b"012")
+        self.assertEqual(client.incr("key", 3), 15)
+        self.assertEqual(client.decr("key", 20), 0)
+        self.assertIsNone(client.incr("absent", 1))
+        value, identity = client.gets("key")
+        self.assertEqual(value, b"0")
+        self.assertTrue(client.cas("key", "7", identity, noreply=False))
+        self.assertFalse(client.cas("key", "8", identity, noreply=False))
+        self.assertIsNone(client.cas("absent", "8", identity, noreply=False))
+        self.assertEqual(client.gets_many(["key", "absent"]).keys(), {"key"})
+        self.assertTrue(client.touch("key", 0, noreply=False))
+        self.assertFalse(client.touch("absent", 0, noreply=False))
+        self.assertEqual(client.get("key"), b"7")
+        self.assertTrue(client.flush_all(noreply=False))
+        self.assertIsNone(client.get("key"))
+
+    def test_a_flush_can_be_forbidden(self):
+        client = self.connect("--disable-flush-all")
+        client.set("key", "1", noreply=False)
+        with self.assertRaises(MemcacheError):
+            client.flush_all(noreply=False)
+        self.assertEqual(client.get("key"), b"1")
+
     def test_refuses_what_the_store_cannot_do(self):
         client = self.connect()
         client.set("key", "1", noreply=False)
-        for call, arguments in [
-            (client.add, ("key", "2")), (client.replace, ("key", "2")), (client.append, ("key", "2")),
-            (client.prepend, ("key", "2")), (client.cas, ("key", "2", b"1")), (client.gets, ("key",)),
-            (client.incr, ("key", 1)), (client.decr, ("key", 1)), (client.touch, ("key", 1)),
-            (client.flush_all, ()),
-        ]:
-            options = {} if call == client.gets else {"noreply": False}
-            self.assertIn("is not supported", self.refusal(call, *arguments, **options), call.__name__)
+        for call, arguments in [(client.touch, ("key", 1)), (client.flush_all, (5,)),
+                                (client.add, ("other", "2", 60))]:
+            refusal = self.refusal(call, *arguments, noreply=False)
+            self.assertIn("is not supported", refusal, call.__name__)
         self.assertEqual(client.get("key"), b"1")
+        self.assertIsNone(client.get("other"))
+
+    # Each thread of the front is a client of the store, so increments meet there.
+    def test_no_increment_is_lost(self):
+        address = self.front("--threads", "3").address()
+        Client(address, timeout=HANG_LIMIT_SECONDS).set("counter", "0", noreply=False)
+
+        def count():
+            client = Client(address, timeout=HANG_LIMIT_SECONDS)
+            for _ in range(200):
+                client.incr("counter", 1)
+            client.close()
+
+        threads = [threading.Thread(target=count) for _ in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(Client(address, timeout=HANG_LIMIT_SECONDS).get("counter"), b"1200")
 
     def test_a_time_to_live_is_refused_or_ignored(self):
         refusing = self.connect()
@@ -152,7 +197,11 @@ class WithPymemcache(FrontTest):
             self.assertEqual(client.get_many(["long", "past"]), {"long": b"value"})
             wait_until(lambda: client.get("short") is None)
             self.assertEqual(client.get("long"), b"value")
-            self.assertIn("touch is not supported", self.refusal(client.touch, "long", 1, noreply=False))
+            self.assertTrue(client.touch("long", 1, noreply=False))
+            client.set("number", "1", expire=1, noreply=False)
+            self.assertEqual(client.incr("number", 1), 2)  # it expires as before
+            wait_until(lambda: client.get("long") is None)
+            wait_until(lambda: client.get("number") is None)
 
     def test_a_full_cache_refuses_nothing(self):
         with self.falafel.serve("--memory", "8MiB", "--name", "cache", "--cache"):
@@ -188,6 +237,45 @@ class WithPymemcache(FrontTest):
             thread.join()
         self.assertEqual(problems, [])
         self.assertEqual(client.stats()[b"threads"], 3)
+
+
+class WithLibmemcached(FrontTest):
+    """The programs of Debian's libmemcached-tools."""
+
+    def run_tool(self, name, *arguments, status=0):
+        host, port = self.address
+        completed = subprocess.run([name, f"--servers={host}:{port}", *arguments], text=True,
+                                   capture_output=True, timeout=HANG_LIMIT_SECONDS)
+        self.assertEqual(completed.returncode, status, (name, completed.stdout, completed.stderr))
+        return completed.stdout
+
+    def test_tools(self):
+        self.address = self.front().address()
+        file = pathlib.Path(self.falafel.folder.name) / "file"
+        file.write_text("contents of the file")
+        self.run_tool("memcping")
+        self.run_tool("memccp", str(file))
+        self.assertEqual(self.run_tool("memccat", "file").strip(), "contents of the file")
+        self.run_tool("memcexist", "file")
+        self.run_tool("memcexist", "absent", status=1)
+        self.assertEqual(self.run_tool("memcdump").split(), ["file"])
+        self.assertIn("cmd_set: 1", self.run_tool("memcstat"))
+        self.run_tool("memctouch", "--expire=0", "file")
+        self.run_tool("memcrm", "file")
+        self.run_tool("memcrm", "file", status=1)
+        self.run_tool("memccp", str(file))
+        self.run_tool("memcflush")
+        self.assertEqual(self.run_tool("memcdump"), "")
+        self.run_tool("memcslap", "--concurrency=2", "--execute-number=200", "--initial-load=200",
+                      "--test=get")
+
+    # memccapable tests each command of the text protocol.
+    def test_memccapable_passes_whole(self):
+        host, port = self.front().address()
+        completed = subprocess.run(["memccapable", "-a", "-h", host, "-p", str(port)], text=True,
+                                   capture_output=True, timeout=HANG_LIMIT_SECONDS)
+        self.assertEqual(completed.returncode, 0, completed.stdout)
+        self.assertEqual(completed.stdout.count("[pass]"), 27, completed.stdout)
 
 
 class OverSockets(FrontTest):

@@ -32,14 +32,24 @@ using engine::Answer;
 // Calls functions of the test; keeps nothing.
 class ScriptedStorage final : public Storage {
  public:
-  Answer get(std::string_view key, const std::function<void(std::string_view)>& /*use*/) override {
+  Answer get(std::string_view key,
+             const std::function<void(const StoredValue&)>& /*use*/) override {
     return on_get ? on_get(key) : Answer::not_found;
   }
   Answer set(std::string_view /*key*/, std::string_view /*value*/,
              std::int64_t /*exptime*/) override {
     return on_set ? on_set() : Answer::stored;
   }
+  Answer compare_and_set(std::string_view /*key*/, const engine::Condition& /*condition*/,
+                         std::string_view /*value*/,
+                         std::optional<std::int64_t> /*exptime*/) override {
+    return Answer::stored;
+  }
   Answer remove(std::string_view /*key*/) override { return Answer::not_found; }
+  std::optional<Answer> for_each_key(
+      const std::function<void(std::string_view, const StoredValue&)>& /*visit*/) override {
+    return std::nullopt;
+  }
 
   std::function<Answer(std::string_view key)> on_get;
   std::function<Answer()> on_set;

@@ -15,6 +15,7 @@ namespace {
 using Kind = Request::Kind;
 
 constexpr std::string_view bad_format = "CLIENT_ERROR bad command line format";
+constexpr std::string_view bad_exptime = "CLIENT_ERROR invalid exptime argument";
 constexpr std::string_view too_large = "SERVER_ERROR object too large for cache";
 // As in memcached, whose lengths are of type int.
 constexpr std::uint64_t longest_data_block_bytes = std::numeric_limits<std::int32_t>::max() - 2;
@@ -38,31 +39,122 @@ CommandLine refuse_without_length() {
 
 // Text commands
 
+// The rest of a line: nothing or `noreply`. Returns nullopt if it is anything else.
+std::optional<bool> to_quiet(std::string_view words) {
+  const std::string_view option = cut_word(words);
+  if (option.empty()) return false;
+  return option == "noreply" ? std::optional(true) : std::nullopt;
+}
+
+template <bool wants_cas>
 CommandLine parse_get(std::string_view words, const ParserOptions& /*options*/) {
   std::string_view rest = words;
   if (cut_word(rest).empty()) return refuse_line("ERROR");
-  return {.request = {.kind = Kind::get}, .keys = words};
+  return {.request = {.kind = Kind::get, .wants_cas = wants_cas}, .keys = words};
 }
 
-// set <key> <flags> <exptime> <bytes> [noreply]
-CommandLine parse_set(std::string_view words, const ParserOptions& options) {
+// gat <exptime> <key>+
+template <bool wants_cas>
+CommandLine parse_get_and_touch(std::string_view words, const ParserOptions& options) {
+  const std::string_view exptime = cut_word(words);
+  CommandLine line = parse_get<wants_cas>(words, options);
+  if (line.request.kind == Kind::refused) return line;
+  if (!to_number<std::int64_t>(exptime)) return refuse_line(bad_exptime);
+  if (const auto problem = apply_exptime(line.request, exptime, options)) {
+    return refuse_line(*problem);
+  }
+  return line;
+}
+
+// set <key> <flags> <exptime> <bytes> [noreply]; for cas, the id precedes `noreply`
+CommandLine parse_store(std::string_view words, StoreMode mode, bool has_cas,
+                        const ParserOptions& options) {
   const std::string_view key = cut_word(words);
   const auto flags = to_number<std::uint32_t>(cut_word(words));
   const std::string_view expiry = cut_word(words);
   const auto length = to_length(cut_word(words));
-  const std::string_view option = cut_word(words);
   if (!length) return refuse_without_length();
-  CommandLine line = {.request = {.kind = Kind::set, .key = key}, .data_bytes = length};
-  if (!is_valid_key(key) || !flags || (!option.empty() && option != "noreply")) {
+  const auto cas = has_cas ? to_number<std::uint64_t>(cut_word(words)) : std::nullopt;
+  const auto is_quiet = to_quiet(words);
+  CommandLine line = {.request = {.kind = Kind::store, .key = key, .mode = mode},
+                      .data_bytes = length};
+  // append and prepend have flags and an expiry, and change neither
+  const bool extends = mode == StoreMode::append || mode == StoreMode::prepend;
+  if (!is_valid_key(key) || !flags || !is_quiet || (has_cas && !cas)) {
     line = refuse_line(bad_format, length);
-  } else if (const auto problem = apply_exptime(line.request, expiry, options)) {
+  } else if (const auto problem =
+                 extends ? std::nullopt : apply_exptime(line.request, expiry, options)) {
     line = refuse_line(*problem, length);
   } else if (*length > options.largest_value_bytes) {
     line = refuse_line(too_large, length);
   } else {
     line.request.flags = *flags;
+    line.request.cas = cas;
   }
-  line.request.is_quiet = option == "noreply";
+  line.request.is_quiet = words.ends_with("noreply");
+  return line;
+}
+
+template <StoreMode mode, bool has_cas = false>
+CommandLine parse_store(std::string_view words, const ParserOptions& options) {
+  return parse_store(words, mode, has_cas, options);
+}
+
+// incr <key> <delta> [noreply]
+template <bool decrements>
+CommandLine parse_arithmetic(std::string_view words, const ParserOptions& /*options*/) {
+  const std::string_view key = cut_word(words);
+  const std::string_view delta_word = cut_word(words);
+  const auto delta = to_number<std::uint64_t>(delta_word);
+  const auto is_quiet = to_quiet(words);
+  if (delta_word.empty()) return refuse_line("ERROR");
+  CommandLine line = {
+      .request = {.kind = Kind::arithmetic,
+                  .key = key,
+                  .arithmetic = {.delta = delta.value_or(0), .decrements = decrements}}};
+  if (!is_valid_key(key) || !is_quiet) {
+    line = refuse_line(bad_format);
+  } else if (!delta) {
+    line = refuse_line("CLIENT_ERROR invalid numeric delta argument");
+  }
+  line.request.is_quiet = words.ends_with("noreply");
+  return line;
+}
+
+// touch <key> <exptime> [noreply]
+CommandLine parse_touch(std::string_view words, const ParserOptions& options) {
+  const std::string_view key = cut_word(words);
+  const std::string_view exptime = cut_word(words);
+  const auto is_quiet = to_quiet(words);
+  if (exptime.empty()) return refuse_line("ERROR");
+  CommandLine line = {.request = {.kind = Kind::touch, .key = key}};
+  if (!is_valid_key(key) || !is_quiet) {
+    line = refuse_line(bad_format);
+  } else if (!to_number<std::int64_t>(exptime)) {
+    line = refuse_line(bad_exptime);
+  } else if (const auto problem = apply_exptime(line.request, exptime, options)) {
+    line = refuse_line(*problem);
+  }
+  line.request.is_quiet = words.ends_with("noreply");
+  return line;
+}
+
+// flush_all [delay] [noreply]
+CommandLine parse_flush_all(std::string_view words, const ParserOptions& options) {
+  const bool is_quiet = words.ends_with("noreply");
+  std::string_view delay_word = cut_word(words);
+  if (delay_word == "noreply") delay_word = {};
+  const auto delay =
+      delay_word.empty() ? std::optional<std::int64_t>(0) : to_number<std::int64_t>(delay_word);
+  CommandLine line = {.request = {.kind = Kind::flush_all}};
+  if (!delay) {
+    line = refuse_line(bad_exptime);
+  } else if (*delay > 0) {
+    line = refuse_line("SERVER_ERROR flush_all with a delay is not supported: use 0");
+  } else if (!options.permits_flush) {
+    line = refuse_line("CLIENT_ERROR flush_all not allowed");
+  }
+  line.request.is_quiet = is_quiet;
   return line;
 }
 
@@ -89,12 +181,14 @@ CommandLine parse_version(std::string_view /*words*/, const ParserOptions& /*opt
   return {.request = {.kind = Kind::version}};
 }
 
+// stats [items|settings|slabs|sizes|reset|cachedump <slab class> <limit>]
 CommandLine parse_stats(std::string_view words, const ParserOptions& /*options*/) {
-  if (const std::string_view group = cut_word(words); !group.empty()) {
-    return refuse_line(
-        fmt::format("SERVER_ERROR stats {} is not supported: use stats", group.substr(0, 20)));
-  }
-  return {.request = {.kind = Kind::stats}};
+  std::string_view rest = words;
+  const std::string_view group = cut_word(rest);
+  constexpr std::array<std::string_view, 7> groups{"",      "items", "settings", "slabs",
+                                                   "sizes", "reset", "cachedump"};
+  if (std::ranges::find(groups, group) == groups.end()) return refuse_line("ERROR");
+  return {.request = {.kind = Kind::stats, .statistics = words}};
 }
 
 CommandLine parse_quit(std::string_view /*words*/, const ParserOptions& /*options*/) {
@@ -124,6 +218,11 @@ CommandLine parse_meta_remove(std::string_view words, const ParserOptions& optio
   return finish_meta(Kind::meta_remove, key, words, std::nullopt, options);
 }
 
+CommandLine parse_meta_arithmetic(std::string_view words, const ParserOptions& options) {
+  const std::string_view key = cut_word(words);
+  return finish_meta(Kind::meta_arithmetic, key, words, std::nullopt, options);
+}
+
 // ms <key> <bytes> <flags>*
 CommandLine parse_meta_set(std::string_view words, const ParserOptions& options) {
   const std::string_view key = cut_word(words);
@@ -145,11 +244,24 @@ struct Command {
 };
 
 constexpr std::array commands{
-    Command{"get", parse_get},
-    Command{"set", parse_set},
+    Command{"get", parse_get<false>},
+    Command{"gets", parse_get<true>},
+    Command{"gat", parse_get_and_touch<false>},
+    Command{"gats", parse_get_and_touch<true>},
+    Command{"set", parse_store<StoreMode::set>},
+    Command{"add", parse_store<StoreMode::add>},
+    Command{"replace", parse_store<StoreMode::replace>},
+    Command{"append", parse_store<StoreMode::append>},
+    Command{"prepend", parse_store<StoreMode::prepend>},
+    Command{"cas", parse_store<StoreMode::set, true>},
+    Command{"incr", parse_arithmetic<false>},
+    Command{"decr", parse_arithmetic<true>},
+    Command{"touch", parse_touch},
     Command{"delete", parse_delete},
+    Command{"flush_all", parse_flush_all},
     Command{"mg", parse_meta_get},
     Command{"ms", parse_meta_set},
+    Command{"ma", parse_meta_arithmetic},
     Command{"md", parse_meta_remove},
     Command{"mn", parse_meta_no_operation},
     Command{"version", parse_version},
@@ -158,56 +270,16 @@ constexpr std::array commands{
     Command{"quit", parse_quit},
 };
 
-// Commands of memcached that the store cannot do, with the reason.
-struct RefusedCommand {
-  std::string_view name;
-  std::string_view reason;
-  bool has_data = false;  // its fifth word is the length of a data block
-};
-
-constexpr std::string_view no_condition =
-    "the store cannot make a change depend on the value that it has";
 constexpr std::string_view no_expiry = "the store keeps values until they are deleted";
-constexpr std::string_view no_later_expiry = "the store cannot change the expiry of a value";
-constexpr std::string_view no_administration = "administer the store with falafel serve";
 
-constexpr std::array refused_commands{
-    RefusedCommand{"add", no_condition, true},
-    RefusedCommand{"replace", no_condition, true},
-    RefusedCommand{"append", no_condition, true},
-    RefusedCommand{"prepend", no_condition, true},
-    RefusedCommand{"cas", no_condition, true},
-    RefusedCommand{"gets", no_condition},
-    RefusedCommand{"incr", no_condition},
-    RefusedCommand{"decr", no_condition},
-    RefusedCommand{"ma", no_condition},
-    RefusedCommand{"touch", no_later_expiry},
-    RefusedCommand{"gat", no_later_expiry},
-    RefusedCommand{"gats", no_later_expiry},
-    RefusedCommand{"flush_all", "restart falafel serve to empty the store"},
-    RefusedCommand{"me", no_administration},
-    RefusedCommand{"cache_memlimit", no_administration},
-    RefusedCommand{"lru", no_administration},
-    RefusedCommand{"lru_crawler", no_administration},
-    RefusedCommand{"misbehave", no_administration},
-    RefusedCommand{"refresh_certs", no_administration},
-    RefusedCommand{"shutdown", no_administration},
-    RefusedCommand{"slabs", no_administration},
-    RefusedCommand{"watch", no_administration},
-};
+// Commands of memcached that administer it.
+constexpr std::array<std::string_view, 9> refused_commands{
+    "cache_memlimit", "lru",      "lru_crawler", "me",   "misbehave",
+    "refresh_certs",  "shutdown", "slabs",       "watch"};
 
-CommandLine refuse_command(const RefusedCommand& command, std::string_view words) {
-  const bool is_quiet = words.ends_with(" noreply");
-  std::optional<std::uint64_t> length;
-  if (command.has_data) {
-    for (int before = 0; before < 3; ++before) cut_word(words);
-    length = to_length(cut_word(words));
-    if (!length) return refuse_without_length();
-  }
-  CommandLine line = refuse_line(
-      fmt::format("SERVER_ERROR {} is not supported: {}", command.name, command.reason), length);
-  line.request.is_quiet = is_quiet;
-  return line;
+CommandLine refuse_command(std::string_view name) {
+  return refuse_line(fmt::format(
+      "SERVER_ERROR {} is not supported: administer the store with falafel serve", name));
 }
 
 }  // namespace
@@ -239,17 +311,12 @@ std::optional<std::string> apply_exptime(Request& request, std::string_view expt
 
 CommandLine parse_command_line(std::string_view line, const ParserOptions& options) {
   const std::string_view name = cut_word(line);
-  const auto has_that_name = [&](const auto& command) { return command.name == name; };
-  if (const auto* const command = std::find_if(commands.begin(), commands.end(), has_that_name);
+  if (const auto* const command = std::ranges::find(commands, name, &Command::name);
       command != commands.end()) {
     return command->parse(line, options);
   }
-  if (const auto* const refused =
-          std::find_if(refused_commands.begin(), refused_commands.end(), has_that_name);
-      refused != refused_commands.end()) {
-    return refuse_command(*refused, line);
-  }
-  return refuse_line("ERROR");
+  const bool is_refused = std::ranges::find(refused_commands, name) != refused_commands.end();
+  return is_refused ? refuse_command(name) : refuse_line("ERROR");
 }
 
 }  // namespace falafel::memcached_front

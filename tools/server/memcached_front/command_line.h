@@ -21,6 +21,7 @@ struct ParserOptions {
   // True if the store is a cache. Otherwise, the front refuses a request with a time to live unless
   // it ignores that time.
   bool is_cache = false;
+  bool permits_flush = true;  // flush_all
 };
 
 struct CommandLine {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "engine/client/client.h"
+#include "fabric/realtime/clock.h"
 #include "falafel/metrics.h"
 #include "tools/server/listening.h"
 #include "tools/server/memcached_front/expiry.h"
@@ -35,6 +36,10 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 using server_program::ServeFailure;
 
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 // Performs operations on fibers while it has a client, and otherwise lets the store look for the
 // server.
 class StoreStorage final : public Storage {
@@ -45,10 +50,12 @@ class StoreStorage final : public Storage {
   void use(engine::Client* client) { client_ = client; }
 
   engine::Answer get(std::string_view key,
-                     const std::function<void(std::string_view)>& use) override {
+                     const std::function<void(const StoredValue&)>& use) override {
     const engine::GetResult result =
         client_ != nullptr ? client_->get(bytes_of(key)) : store_.get(key);
-    if (result.answer == engine::Answer::found) use(text_of(result.value));
+    if (result.answer == engine::Answer::found) {
+      use({.bytes = text_of(result.value), .expires_ns = result.expires_ns});
+    }
     return result.answer;
   }
   engine::Answer set(std::string_view key, std::string_view value, std::int64_t exptime) override {
@@ -56,8 +63,30 @@ class StoreStorage final : public Storage {
     return client_ != nullptr ? client_->set(bytes_of(key), bytes_of(value), lives_ns).answer
                               : store_.set(key, value, lives_ns).answer;
   }
+  engine::Answer compare_and_set(std::string_view key, const engine::Condition& condition,
+                                 std::string_view value,
+                                 std::optional<std::int64_t> exptime) override {
+    std::optional<std::uint64_t> lives_ns;
+    if (exptime) lives_ns = time_to_live_ns(*exptime, std::time(nullptr));
+    return client_ != nullptr
+               ? client_->compare_and_set(bytes_of(key), condition, bytes_of(value), lives_ns)
+                     .answer
+               : store_.compare_and_set(key, condition, value, lives_ns).answer;
+  }
   engine::Answer remove(std::string_view key) override {
     return client_ != nullptr ? client_->remove(bytes_of(key)).answer : store_.remove(key).answer;
+  }
+  // A thread without a client does not scan: nothing could be removed while it does.
+  std::optional<engine::Answer> for_each_key(
+      const std::function<void(std::string_view, const StoredValue&)>& visit) override {
+    if (client_ == nullptr) return engine::Answer::disconnected;
+    const auto scanned = client_->for_each_key([&](const engine::KeyAndValue& pair) {
+      const std::uint64_t left_ns = pair.time_to_live_ns;
+      visit(text_of(pair.key),
+            {.bytes = text_of(pair.value),
+             .expires_ns = left_ns == 0 ? 0 : fabric::wall_clock_ns() + left_ns});
+    });
+    return scanned ? std::nullopt : std::optional(scanned.error());
   }
 
  private:
@@ -146,6 +175,7 @@ class Front {
       : options_(options), parser_(options.parser), signals_(context_, SIGTERM, SIGINT) {
     statistics_.threads = options.threads;
     statistics_.max_connections = options.max_connections;
+    statistics_.permits_flush = options.parser.permits_flush;
   }
 
   std::optional<ServeFailure> run(const std::function<void(const FrontPlaces&)>& on_ready) {

@@ -54,6 +54,7 @@ bool RequestParser::take_line() {
 std::optional<Request> RequestParser::begin_request() {
   CommandLine line = parse_command_line(line_, options_);
   if (line.request.kind == Request::Kind::get) {
+    get_ = std::move(line.request);
     rest_of_get_ = line.keys;
     return std::nullopt;
   }
@@ -71,7 +72,11 @@ std::optional<Request> RequestParser::next_key() {
     skip_get();
     return Request{.kind = Request::Kind::end_of_get};
   }
-  if (is_valid_key(key)) return Request{.kind = Request::Kind::get, .key = key};
+  if (is_valid_key(key)) {
+    Request request = get_;
+    request.key = key;
+    return request;
+  }
   skip_get();
   return refuse("CLIENT_ERROR bad command line format");
 }

@@ -49,7 +49,8 @@ class RequestParser {
   std::size_t parsed_bytes_ = 0;                 // within `bytes_`
   std::size_t searched_bytes_ = 0;               // unparsed bytes without an end of line
   std::string line_;                             // the views of a request refer to it
-  std::optional<std::string_view> rest_of_get_;  // keys
+  Request get_;                                  // without a key
+  std::optional<std::string_view> rest_of_get_;  // its keys
   std::optional<CommandLine> awaits_data_;       // its data block follows
   std::uint64_t skipped_bytes_ = 0;              // of the data block of a refused request
   bool has_ended_ = false;

@@ -1,12 +1,15 @@
 #include "tools/server/memcached_front/responder.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <chrono>
-#include <ctime>
+#include <functional>
+#include <map>
 
-#include "falafel_build_identity.h"
+#include "fabric/realtime/clock.h"
+#include "fabric/time_units.h"
+#include "tools/server/memcached_front/cas_id.h"
+#include "tools/server/memcached_front/command_line.h"
+#include "tools/server/memcached_front/statistics_text.h"
 #include "tools/server/memcached_front/stored_value.h"
 #include "tools/server/memcached_front/words.h"
 
@@ -45,7 +48,18 @@ void append_line(std::string& answers, std::string_view line) {
 }
 
 bool is_meta(Kind kind) {
-  return kind == Kind::meta_get || kind == Kind::meta_set || kind == Kind::meta_remove;
+  return kind == Kind::meta_get || kind == Kind::meta_set || kind == Kind::meta_remove ||
+         kind == Kind::meta_arithmetic;
+}
+
+// The answer to a change that the value, or its absence, does not permit.
+std::string_view answer_of(ChangeResult result, bool is_meta) {
+  switch (result) {
+    case ChangeResult::not_stored: return is_meta ? "NS" : "NOT_STORED";
+    case ChangeResult::exists: return is_meta ? "EX" : "EXISTS";
+    case ChangeResult::not_found: return is_meta ? "NF" : "NOT_FOUND";
+    default: return "CLIENT_ERROR cannot increment or decrement non-numeric value";
+  }
 }
 
 bool has_meta_flag(std::string_view flags, char letter) {
@@ -55,19 +69,38 @@ bool has_meta_flag(std::string_view flags, char letter) {
   return false;
 }
 
+// Seconds, rounded up; -1: the value does not expire.
+std::int64_t seconds_left(const StoredValue& stored) {
+  if (stored.expires_ns == 0) return -1;
+  const std::uint64_t now_ns = fabric::wall_clock_ns();
+  if (stored.expires_ns <= now_ns) return 0;
+  return static_cast<std::int64_t>((stored.expires_ns - now_ns + fabric::second_ns - 1) /
+                                   fabric::second_ns);
+}
+
 // Appends the flags that the client wants back, in its order.
-void append_meta_flags(std::string& answers, const Request& request, const FlaggedValue& value) {
+void append_meta_flags(std::string& answers, const Request& request, const StoredValue& stored) {
   std::string_view rest = request.meta_flags;
-  const bool is_get = request.kind == Kind::meta_get;
+  const FlaggedValue value = decode(stored.bytes);
+  const bool has_value = request.kind == Kind::meta_get || request.kind == Kind::meta_arithmetic;
   for (auto flag = cut_word(rest); !flag.empty(); flag = cut_word(rest)) {
     const char letter = flag.front();
     if (letter == 'O') answers += fmt::format(" {}", flag);
     if (letter == 'k') answers += fmt::format(" k{}", request.key);
-    if (is_get && letter == 'f') answers += fmt::format(" f{}", value.flags);
-    if (is_get && letter == 's') answers += fmt::format(" s{}", value.value.size());
-    if (is_get && letter == 't') answers += " t-1";  // it does not expire
+    if (has_value && letter == 'f') answers += fmt::format(" f{}", value.flags);
+    if (has_value && letter == 's') answers += fmt::format(" s{}", value.value.size());
+    if (has_value && letter == 'c') answers += fmt::format(" c{}", cas_id_of(stored.bytes));
+    if (has_value && letter == 't') answers += fmt::format(" t{}", seconds_left(stored));
   }
   answers += line_end;
+}
+
+void append_meta_value(std::string& answers, const Request& request, const StoredValue& stored) {
+  const bool with_value = has_meta_flag(request.meta_flags, 'v');
+  const std::string_view value = decode(stored.bytes).value;
+  answers += with_value ? fmt::format("VA {}", value.size()) : "HD";
+  append_meta_flags(answers, request, stored);
+  if (with_value) append_line(answers, value);
 }
 
 }  // namespace
@@ -78,16 +111,20 @@ Responder::Next Responder::respond(const Request& request, std::string& answers,
   switch (request.kind) {
     case Kind::get: return get(request, answers);
     case Kind::meta_get: return meta_get(request, answers);
-    case Kind::set:
-    case Kind::meta_set: return set(request, answers);
+    case Kind::store:
+    case Kind::meta_set: return store(request, answers);
+    case Kind::arithmetic:
+    case Kind::meta_arithmetic: return change_number(request, answers);
+    case Kind::touch: return touch(request, answers);
     case Kind::remove:
     case Kind::meta_remove: return remove(request, answers);
+    case Kind::flush_all: return flush(request, answers);
+    case Kind::stats: return statistics(request, answers);
     case Kind::refused: return refuse(request, request.error, answers);
     case Kind::quit: return Next::end_connection;
     case Kind::end_of_get: append_line(answers, "END"); break;
     case Kind::meta_no_operation: append_line(answers, "MN"); break;
     case Kind::version: append_line(answers, fmt::format("VERSION {}", version)); break;
-    case Kind::stats: append_statistics(answers); break;
     case Kind::verbosity:
       if (!request.is_quiet) append_line(answers, "OK");
       break;
@@ -95,17 +132,32 @@ Responder::Next Responder::respond(const Request& request, std::string& answers,
   return Next::go_on;
 }
 
-Answer Responder::look_up(std::string_view key, const std::function<void(std::string_view)>& use) {
-  const Answer answer = storage_.get(key, use);
+// Reading
+
+// With an exptime, the value expires then.
+Answer Responder::look_up(const Request& request,
+                          const std::function<void(const StoredValue&)>& use) {
+  Answer answer = Answer::not_found;
+  if (request.exptime) {
+    const Change touched = memcached_front::touch(storage_, request);
+    answer = touched.result == ChangeResult::stored    ? Answer::found
+             : touched.result == ChangeResult::refused ? touched.answer
+                                                       : Answer::not_found;
+    if (answer == Answer::found) use({.bytes = touched.value});
+  } else {
+    answer = storage_.get(request.key, use);
+  }
   if (answer == Answer::found) ++statistics_.get_hits;
   if (answer == Answer::not_found) ++statistics_.get_misses;
   return answer;
 }
 
 Responder::Next Responder::get(const Request& request, std::string& answers) {
-  const Answer answer = look_up(request.key, [&](std::string_view stored) {
-    const FlaggedValue found = decode(stored);
-    answers += fmt::format("VALUE {} {} {}\r\n", request.key, found.flags, found.value.size());
+  const Answer answer = look_up(request, [&](const StoredValue& stored) {
+    const FlaggedValue found = decode(stored.bytes);
+    answers += fmt::format("VALUE {} {} {}", request.key, found.flags, found.value.size());
+    if (request.wants_cas) answers += fmt::format(" {}", cas_id_of(stored.bytes));
+    answers += line_end;
     append_line(answers, found.value);
   });
   if (answer == Answer::found || answer == Answer::not_found) return Next::go_on;
@@ -113,27 +165,51 @@ Responder::Next Responder::get(const Request& request, std::string& answers) {
 }
 
 Responder::Next Responder::meta_get(const Request& request, std::string& answers) {
-  const bool with_value = has_meta_flag(request.meta_flags, 'v');
-  const Answer answer = look_up(request.key, [&](std::string_view stored) {
-    const FlaggedValue found = decode(stored);
-    answers += with_value ? fmt::format("VA {}", found.value.size()) : "HD";
-    append_meta_flags(answers, request, found);
-    if (with_value) append_line(answers, found.value);
-  });
+  const Answer answer = look_up(
+      request, [&](const StoredValue& stored) { append_meta_value(answers, request, stored); });
   if (answer == Answer::found) return Next::go_on;
   if (answer != Answer::not_found) return refuse(request, answer, answers);
   if (!request.is_quiet) append_line(answers, "EN");
   return Next::go_on;
 }
 
-Responder::Next Responder::set(const Request& request, std::string& answers) {
-  const FlaggedValue value{.value = request.value, .flags = request.flags};
-  const Answer answer = storage_.set(request.key, encode(value, encoded_), request.exptime);
-  if (answer != Answer::stored) return refuse(request, answer, answers);
+// Changing
+
+// Only what depends on the present value has to read it.
+Responder::Next Responder::store(const Request& request, std::string& answers) {
+  Change change;
+  if (request.mode == StoreMode::set && !request.cas) {
+    const FlaggedValue value{.value = request.value, .flags = request.flags};
+    change.answer = storage_.set(request.key, encode(value, encoded_), request.exptime.value_or(0));
+    if (change.answer == Answer::stored) change.result = ChangeResult::stored;
+  } else {
+    change = store_value(storage_, request);
+  }
+  if (change.result != ChangeResult::stored) return answer_failed(request, change, answers);
   ++statistics_.sets;
   if (request.is_quiet) return Next::go_on;
   answers += is_meta(request.kind) ? "HD" : "STORED";
-  append_meta_flags(answers, request, value);
+  append_meta_flags(answers, request, {});
+  return Next::go_on;
+}
+
+Responder::Next Responder::change_number(const Request& request, std::string& answers) {
+  const Change change = add_to_number(storage_, request);
+  if (change.result != ChangeResult::stored) return answer_failed(request, change, answers);
+  ++statistics_.sets;
+  if (request.is_quiet) return Next::go_on;
+  if (is_meta(request.kind)) {
+    append_meta_value(answers, request, {.bytes = change.value});
+  } else {
+    append_line(answers, decode(change.value).value);
+  }
+  return Next::go_on;
+}
+
+Responder::Next Responder::touch(const Request& request, std::string& answers) {
+  const Change change = memcached_front::touch(storage_, request);
+  if (change.result != ChangeResult::stored) return answer_failed(request, change, answers);
+  if (!request.is_quiet) append_line(answers, "TOUCHED");
   return Next::go_on;
 }
 
@@ -154,6 +230,40 @@ Responder::Next Responder::remove(const Request& request, std::string& answers) 
   return Next::go_on;
 }
 
+// Deletes one key after the other. A value that another client stores meanwhile may stay or not.
+Responder::Next Responder::flush(const Request& request, std::string& answers) {
+  std::optional<Answer> failed;
+  bool has_removed = false;
+  const auto scanned = storage_.for_each_key([&](std::string_view key, const StoredValue&) {
+    const Answer answer = storage_.remove(key);
+    if (answer == Answer::deleted) has_removed = true;
+    if (answer != Answer::deleted && answer != Answer::not_found) failed = answer;
+  });
+  if (scanned) failed = scanned;
+  if (failed && has_removed) {
+    return refuse(request, "SERVER_ERROR flush_all has removed some values only; repeat it",
+                  answers);
+  }
+  if (failed) return refuse(request, *failed, answers);
+  if (!request.is_quiet) append_line(answers, "OK");
+  return Next::go_on;
+}
+
+// Refusals and failures
+
+Responder::Next Responder::answer_failed(const Request& request, const Change& change,
+                                         std::string& answers) {
+  if (change.result == ChangeResult::refused) return refuse(request, change.answer, answers);
+  const std::string_view answer = answer_of(change.result, is_meta(request.kind));
+  if (change.result == ChangeResult::not_numeric) return refuse(request, answer, answers);
+  // The quiet commands of `ms` and `ma` are silent about success only.
+  const bool is_silent = request.is_quiet && !is_meta(request.kind);
+  if (is_silent) return Next::go_on;
+  answers += answer;
+  append_meta_flags(answers, request, {});
+  return Next::go_on;
+}
+
 Responder::Next Responder::refuse(const Request& request, Answer answer, std::string& answers) {
   const bool is_repeated =
       answer == Answer::disconnected && if_disconnected_ == IfDisconnected::repeat;
@@ -169,32 +279,44 @@ Responder::Next Responder::refuse(const Request& request, std::string_view error
   return is_unexpected || request.ends_connection ? Next::end_connection : Next::go_on;
 }
 
-void Responder::append_statistics(std::string& answers) const {
-  const auto append = [&](std::string_view name, const auto& value) {
-    answers += fmt::format("STAT {} {}\r\n", name, value);
-  };
-  const auto uptime = std::chrono::steady_clock::now() - statistics_.started;
-  const std::uint64_t hits = statistics_.get_hits;
-  const std::uint64_t misses = statistics_.get_misses;
-  append("pid", getpid());
-  append("uptime", std::chrono::duration_cast<std::chrono::seconds>(uptime).count());
-  append("time", std::time(nullptr));
-  append("version", version);
-  append("falafel_revision", build::revision);
-  append("pointer_size", 8 * sizeof(void*));
-  append("max_connections", statistics_.max_connections);
-  append("curr_connections", statistics_.current_connections.load());
-  append("total_connections", statistics_.total_connections.load());
-  append("rejected_connections", statistics_.rejected_connections.load());
-  append("cmd_get", hits + misses);
-  append("cmd_set", statistics_.sets.load());
-  append("get_hits", hits);
-  append("get_misses", misses);
-  append("delete_hits", statistics_.delete_hits.load());
-  append("delete_misses", statistics_.delete_misses.load());
-  append("refused_requests", statistics_.refusals.load());
-  append("threads", statistics_.threads);
+// Statistics
+
+Responder::Next Responder::statistics(const Request& request, std::string& answers) {
+  std::string_view words = request.statistics;
+  const std::string_view group = cut_word(words);
+  if (group == "reset") {
+    statistics_.reset();
+    append_line(answers, "RESET");
+    return Next::go_on;
+  }
+  if (group == "cachedump") return list_keys(request, answers);
+  if (group.empty()) append_statistics(answers, statistics_, version);
+  if (group == "settings") append_settings(answers, statistics_);
   append_line(answers, "END");
+  return Next::go_on;
+}
+
+// Programs that list keys ask for the items of one slab class after the other. The store has no such
+// classes; all keys are in the first one.
+Responder::Next Responder::list_keys(const Request& request, std::string& answers) {
+  std::string_view words = request.statistics;
+  cut_word(words);
+  const auto slab_class = to_number<std::uint32_t>(cut_word(words));
+  const auto limit = to_number<std::uint32_t>(cut_word(words));
+  if (!slab_class || !limit) return refuse(request, "CLIENT_ERROR bad command line", answers);
+  std::map<std::string, std::string, std::less<>> lines;  // a scan may find a key twice
+  if (*slab_class == 1) {
+    const auto failed = storage_.for_each_key([&](std::string_view key, const StoredValue& stored) {
+      if (!is_valid_key(key) || (*limit > 0 && lines.size() >= *limit)) return;
+      lines[std::string(key)] =
+          fmt::format("ITEM {} [{} b; {} s]", key, decode(stored.bytes).value.size(),
+                      stored.expires_ns / fabric::second_ns);
+    });
+    if (failed) return refuse(request, *failed, answers);
+  }
+  for (const auto& [key, line] : lines) append_line(answers, line);
+  append_line(answers, "END");
+  return Next::go_on;
 }
 
 }  // namespace falafel::memcached_front

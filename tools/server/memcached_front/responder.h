@@ -8,6 +8,7 @@
 #include "tools/server/memcached_front/request.h"
 #include "tools/server/memcached_front/statistics.h"
 #include "tools/server/memcached_front/storage.h"
+#include "tools/server/memcached_front/value_change.h"
 
 namespace falafel::memcached_front {
 
@@ -34,12 +35,19 @@ class Responder {
  private:
   Next get(const Request& request, std::string& answers);
   Next meta_get(const Request& request, std::string& answers);
-  Next set(const Request& request, std::string& answers);
+  Next store(const Request& request, std::string& answers);
+  Next change_number(const Request& request, std::string& answers);
+  Next touch(const Request& request, std::string& answers);
   Next remove(const Request& request, std::string& answers);
+  Next flush(const Request& request, std::string& answers);
+  Next list_keys(const Request& request, std::string& answers);
+  Next statistics(const Request& request, std::string& answers);
+  // Answers a change that did not succeed.
+  Next answer_failed(const Request& request, const Change& change, std::string& answers);
   Next refuse(const Request& request, std::string_view error, std::string& answers);
   Next refuse(const Request& request, engine::Answer answer, std::string& answers);
-  engine::Answer look_up(std::string_view key, const std::function<void(std::string_view)>& use);
-  void append_statistics(std::string& answers) const;
+  engine::Answer look_up(const Request& request,
+                         const std::function<void(const StoredValue&)>& use);
 
   Storage& storage_;
   Statistics& statistics_;

@@ -11,6 +11,7 @@ struct Statistics {
   const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
   std::uint32_t threads = 1;
   std::uint32_t max_connections = 0;
+  bool permits_flush = true;
   std::atomic<std::uint64_t> current_connections = 0;
   std::atomic<std::uint64_t> total_connections = 0;
   std::atomic<std::uint64_t> rejected_connections = 0;
@@ -20,6 +21,12 @@ struct Statistics {
   std::atomic<std::uint64_t> delete_hits = 0;
   std::atomic<std::uint64_t> delete_misses = 0;
   std::atomic<std::uint64_t> refusals = 0;  // requests that were answered with an error
+
+  // Sets the counts of requests to zero, as `stats reset` does.
+  void reset() {
+    for (auto* const count : {&get_hits, &get_misses, &sets, &delete_hits, &delete_misses})
+      *count = 0;
+  }
 };
 
 }  // namespace falafel::memcached_front
