@@ -38,6 +38,11 @@ enum class Answer : std::uint8_t {
 };
 std::string_view to_string(Answer answer);
 
+// Returns whether an operation of this kind may give a key the operation's value.
+constexpr bool stores_value(OperationKind kind) {
+  return kind == OperationKind::set || kind == OperationKind::compare_and_swap;
+}
+
 // Returns whether an operation of this kind may have this answer.
 bool can_answer(OperationKind kind, Answer answer);
 

@@ -278,7 +278,7 @@ std::string RefusalChecker::objection_to(const Call& call, const Operation& oper
   const std::uint64_t container_bytes = engine::container_bytes(
       operation.key.size(), rules_.value_prefix_bytes + operation.value.size());
   if (refusal == Refusal::out_of_memory && last_failed_registration_ >= call.moment) return {};
-  if (operation.kind != OperationKind::set) return "it stores nothing";
+  if (!stores_value(operation.kind)) return "it stores nothing";
   switch (refusal) {
     case Refusal::table_full: return objection_to_full_table(call, cleanups);
     case Refusal::out_of_memory:

@@ -106,6 +106,12 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
                   "share of scenarios in which clients scan all keys: none, some or only")
       ->check(CLI::IsMember({"none", "some", "only"}))
       ->capture_default_str();
+  command
+      .add_option("--updates", texts.updates,
+                  "share of scenarios in which clients change values depending on what they are: "
+                  "none, some or only")
+      ->check(CLI::IsMember({"none", "some", "only"}))
+      ->capture_default_str();
   add_simulation_options(command, texts.simulation);
 }
 
@@ -132,6 +138,7 @@ tl::expected<store_scenario::ScenarioChoices, std::string> parse_campaign(
   choices.growth = parse_share(texts.growth);
   choices.memory_growth = parse_share(texts.memory_growth);
   choices.scans = parse_share(texts.scans);
+  choices.updates = parse_share(texts.updates);
   auto simulation = parse_simulation(texts.simulation);
   if (!simulation) return tl::unexpected(simulation.error());
   choices.strategy = simulation->strategy;

@@ -33,6 +33,7 @@ struct CampaignTexts {
   std::string growth = "none";
   std::string memory_growth = "none";
   std::string scans = "none";
+  std::string updates = "none";
 };
 
 CLI::Option* add_blocks_option(CLI::App& command, CampaignTexts& texts);

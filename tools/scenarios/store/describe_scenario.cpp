@@ -69,7 +69,7 @@ void append_client(std::string& text, std::size_t index, const ClientPlan& clien
     }
     text += to_string(operation.kind);
     if (operation.kind != OperationKind::scan) text += fmt::format(" {}", operation.key);
-    if (operation.kind == OperationKind::set) {
+    if (has_value(operation.kind)) {
       text += fmt::format(" ({} bytes)", operation.value_bytes);
     }
     if (operation.time_to_live_ns > 0) {

@@ -7,15 +7,9 @@
 #include "engine/layout/container.h"
 #include "engine/layout/entry.h"
 #include "fabric/random.h"
-#include "tools/scenarios/store/cache_worlds.h"
-#include "tools/scenarios/store/growth_worlds.h"
-#include "tools/scenarios/store/hostile_worlds.h"
-#include "tools/scenarios/store/memory_growth_worlds.h"
-#include "tools/scenarios/store/scan_worlds.h"
 #include "tools/scenarios/store/scenario.h"
-#include "tools/scenarios/store/tag_world.h"
+#include "tools/scenarios/store/special_worlds.h"
 #include "tools/scenarios/store/variations.h"
-#include "tools/scenarios/store/warm_restarts.h"
 
 namespace falafel::store_scenario {
 namespace {
@@ -24,17 +18,10 @@ namespace {
 // independent of these.
 constexpr std::uint64_t scenario_stream = 0x7363656e6172696f;
 constexpr std::uint64_t variation_stream = 0x766172696174696f;
-constexpr std::uint64_t hostile_stream = 0x686f7374696c6521;
-constexpr std::uint64_t tag_world_stream = 0x7461677320776f72;
 constexpr std::uint64_t location_cache_stream = 0x63616368655f6f6e;
 constexpr std::uint64_t batch_stream = 0x6261746368206f70;
 constexpr std::uint64_t block_stream = 0x626c6f636b73206f;
 constexpr std::uint64_t reference_stream = 0x66696e6765727072;
-constexpr std::uint64_t cache_stream = 0x7468652063616368;
-constexpr std::uint64_t warm_restart_stream = 0x7761726d20737461;
-constexpr std::uint64_t growth_stream = 0x67726f7774682074;
-constexpr std::uint64_t memory_growth_stream = 0x6d656d6f72792067;
-constexpr std::uint64_t scan_stream = 0x7363616e206b6579;
 
 // The containers of such values take several packets.
 constexpr std::uint64_t long_value_bytes = 600;
@@ -86,13 +73,6 @@ class Draw {
   void draw_batches(Scenario& scenario) const;
   void draw_blocks(Scenario& scenario) const;
   void draw_references(Scenario& scenario) const;
-  void draw_hostile_client(Scenario& scenario) const;
-  void draw_tag_world(Scenario& scenario) const;
-  void draw_cache(Scenario& scenario) const;
-  void draw_warm_restarts(Scenario& scenario) const;
-  void draw_growth(Scenario& scenario) const;
-  void draw_memory_growth(Scenario& scenario) const;
-  void draw_scans(Scenario& scenario) const;
 
   const ScenarioChoices& choices_;
   std::uint64_t seed_;
@@ -289,86 +269,6 @@ void Draw::draw_references(Scenario& scenario) const {
       std::min(chosen.fingerprint.value_or(*bits.fingerprint), most.fingerprint_bits);
 }
 
-// Safeguards are ablated for honest clients: a violation that needs a hostile one says nothing
-// about that.
-void Draw::draw_hostile_client(Scenario& scenario) const {
-  constexpr std::uint64_t worlds_per_hostile_world = 8;
-  const bool is_hardened = choices_.safeguards == engine::Safeguards::hardened();
-  if (choices_.hostile == Share::none) return;
-  if (choices_.hostile == Share::some && !is_hardened) return;
-  fabric::RandomGenerator random(seed_ ^ hostile_stream);
-  const bool is_one = random.below(worlds_per_hostile_world) == 0;
-  if (is_one || choices_.hostile == Share::only) add_hostile_client(random, scenario);
-}
-
-void Draw::draw_tag_world(Scenario& scenario) const {
-  constexpr std::uint64_t worlds_per_tag_world = 64;
-  const bool is_fixed = choices_.clients || choices_.operations || choices_.in_flight ||
-                        choices_.slots || choices_.keys || choices_.location_cache_entries ||
-                        !choices_.workload.empty() || choices_.strategy || choices_.faults ||
-                        !choices_.simulator_options.empty();
-  if (is_fixed || choices_.tag_worlds == Share::none) return;
-  fabric::RandomGenerator random(seed_ ^ tag_world_stream);
-  const bool is_one = random.below(worlds_per_tag_world) == 0;
-  if (is_one || choices_.tag_worlds == Share::only) make_tag_world(random, scenario);
-}
-
-// Half of the worlds with `some`. Worlds in which tags wrap around are none.
-void Draw::draw_cache(Scenario& scenario) const {
-  const Share share = choices_.safeguards.expired_removal ? choices_.caches : Share::only;
-  if (share == Share::none || scenario.geometry.tag_bits != engine::most_tag_bits) return;
-  fabric::RandomGenerator random(seed_ ^ cache_stream);
-  const bool is_one = random.below(2) == 0;
-  if (is_one || share == Share::only) make_cache(random, scenario);
-}
-
-// Half of the worlds with `some`. The cleanup of the thesis leaves what no server repairs.
-void Draw::draw_warm_restarts(Scenario& scenario) const {
-  if (choices_.warm_restarts == Share::none || !choices_.safeguards.bounded_walks) return;
-  const bool may_restart =
-      !choices_.faults ||
-      std::ranges::find(*choices_.faults, sim::FaultKind::server_restart) != choices_.faults->end();
-  fabric::RandomGenerator random(seed_ ^ warm_restart_stream);
-  const bool is_one = random.below(2) == 0;
-  if (!may_restart || (!is_one && choices_.warm_restarts == Share::some)) return;
-  restart_warm(random, scenario);
-}
-
-// Half of the worlds with `some`. The table of hostile worlds and of those in which tags wrap
-// around does not grow, and neither does that of the thesis.
-void Draw::draw_growth(Scenario& scenario) const {
-  const bool needs_growth =
-      !choices_.safeguards.freeze_empty_slots || !choices_.safeguards.lock_before_move;
-  const Share share = needs_growth ? Share::only : choices_.growth;
-  const bool may_grow = scenario.attacks.empty() && choices_.safeguards.bounded_walks &&
-                        scenario.geometry.tag_bits == engine::most_tag_bits;
-  if (share == Share::none || !may_grow) return;
-  fabric::RandomGenerator random(seed_ ^ growth_stream);
-  const bool is_one = random.below(2) == 0;
-  if (is_one || share == Share::only) make_table_grow(random, scenario);
-}
-
-// Half of the worlds with `some`. Those in which tags wrap around, and those of the thesis, have no
-// blocks.
-void Draw::draw_memory_growth(Scenario& scenario) const {
-  const Share share = choices_.memory_growth;
-  const bool may_grow = choices_.safeguards != engine::Safeguards::published() &&
-                        scenario.geometry.tag_bits == engine::most_tag_bits;
-  if (share == Share::none || !may_grow) return;
-  fabric::RandomGenerator random(seed_ ^ memory_growth_stream);
-  const bool is_one = random.below(2) == 0;
-  if (is_one || share == Share::only) make_memory_grow(random, scenario);
-}
-
-// Half of the worlds with `some`. A scan requires the hardened protocol.
-void Draw::draw_scans(Scenario& scenario) const {
-  const bool is_hardened = choices_.safeguards == engine::Safeguards::hardened();
-  if (choices_.scans == Share::none || !is_hardened) return;
-  fabric::RandomGenerator random(seed_ ^ scan_stream);
-  const bool is_one = random.below(2) == 0;
-  if (is_one || choices_.scans == Share::only) add_scans(random, scenario);
-}
-
 Scenario Draw::scenario() {
   Scenario scenario;
   scenario.safeguards = choices_.safeguards;
@@ -379,19 +279,21 @@ Scenario Draw::scenario() {
   fabric::RandomGenerator variation(seed_ ^ variation_stream);
   vary(choices_, variation, scenario);
   stretch_intervals(scenario);
+  const SpecialWorlds special(choices_, seed_);
   draw_location_cache(scenario);
-  draw_tag_world(scenario);
+  special.draw_tag_world(scenario);
   if (scenario.geometry.tag_bits == engine::most_tag_bits) draw_blocks(scenario);
-  draw_cache(scenario);
+  special.draw_cache(scenario);
   draw_references(scenario);
   if (scenario.geometry.tag_bits == engine::most_tag_bits) {
-    draw_hostile_client(scenario);
+    special.draw_hostile_client(scenario);
     draw_batches(scenario);
   }
-  draw_warm_restarts(scenario);
-  draw_growth(scenario);
-  draw_memory_growth(scenario);
-  draw_scans(scenario);
+  special.draw_warm_restarts(scenario);
+  special.draw_growth(scenario);
+  special.draw_memory_growth(scenario);
+  special.draw_scans(scenario);
+  special.draw_updates(scenario);
   return scenario;
 }
 

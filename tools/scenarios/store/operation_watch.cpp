@@ -181,7 +181,7 @@ void OperationWatch::on_called(fabric::FiberId fiber, const checkers::Operation&
       calls_[fiber] = {.progress = progress_.on_call(time_ns),
                        .refusal = refusals_.on_call(books.regions, books.cleanups, time_ns),
                        .queue_pair = queue_pair};
-  if (operation.kind != checkers::OperationKind::set) return;
+  if (!stores_value(operation.kind)) return;
   call.needed_bytes = geometry_.round_up_to_unit(engine::container_bytes(
       operation.key.size(), geometry_.value_prefix_bytes() + operation.value.size()));
   const auto slot = table_.find(operation.key);

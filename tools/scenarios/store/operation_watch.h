@@ -55,7 +55,7 @@ class OperationWatch {
     checkers::OperationProgress::Call progress;
     checkers::RefusalChecker::Call refusal;
     std::uint32_t queue_pair = 0;
-    // For a SET: the slot in which its key has had a container of at least `needed_bytes` since
+    // For a SET and a COMPARE-AND-SET: the slot in which its key has had a container of at least `needed_bytes` since
     // the call.
     std::optional<std::uint64_t> overwrites_slot{};
     std::uint64_t needed_bytes = 0;

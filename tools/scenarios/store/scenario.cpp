@@ -9,7 +9,7 @@
 namespace falafel::store_scenario {
 namespace {
 
-constexpr std::array kind_names{"get", "set", "delete", "scan"};
+constexpr std::array kind_names{"get", "set", "delete", "scan", "update"};
 constexpr std::array<std::string_view, attack_kind_count> attack_names{
     "odd_length",       "unknown_kind", "foreign_release", "repeated_release", "future_epoch",
     "repeated_request", "flood",        "greed",           "flag_entry",       "empty_entry",
@@ -124,7 +124,7 @@ PlannedOperation read_operation(Reader& reader, std::uint64_t most_value_bytes) 
   if (const auto* kind = reader.member("kind")) {
     const auto found = std::find(kind_names.begin(), kind_names.end(),
                                  kind->is_string() ? kind->get<std::string>() : "");
-    if (found == kind_names.end()) reader.fail("kind", "is not get, set, delete or scan");
+    if (found == kind_names.end()) reader.fail("kind", "is not get, set, delete, scan or update");
     operation.kind = static_cast<OperationKind>(found - kind_names.begin());
   }
   reader.number("key", operation.key, 0, 1'000'000);

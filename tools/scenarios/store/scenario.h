@@ -21,9 +21,19 @@
 
 namespace falafel::store_scenario {
 
-enum class OperationKind : std::uint8_t { get, set, remove, scan };
+enum class OperationKind : std::uint8_t {
+  get,
+  set,
+  remove,
+  scan,
+  update,  // a get, and then a compare-and-set that expects what it found
+};
 
 std::string_view to_string(OperationKind kind);
+// Returns whether operations of this kind have a value.
+constexpr bool has_value(OperationKind kind) {
+  return kind == OperationKind::set || kind == OperationKind::update;
+}
 
 // The base for sizes in random scenarios: "key 0", and a value that names its client and operation.
 inline constexpr std::uint32_t usual_key_bytes = 5;
@@ -31,9 +41,10 @@ inline constexpr std::uint32_t usual_value_bytes = 8;
 
 struct PlannedOperation {
   OperationKind kind = OperationKind::get;
-  std::uint32_t key = 0;          // "key 0", ...; scan: none, because it visits all keys
-  std::uint32_t value_bytes = 0;  // set: the value names client and operation if it is long enough
-  std::uint64_t pause_ns = 0;     // before the operation
+  std::uint32_t key = 0;  // "key 0", ...; scan: none, because it visits all keys
+  // set, update: the value names client and operation if it is long enough
+  std::uint32_t value_bytes = 0;
+  std::uint64_t pause_ns = 0;  // before the operation
   // Before the operation, the client disconnects regardless of its other operations, and
   // reconnects.
   bool goodbye = false;
@@ -213,6 +224,8 @@ struct ScenarioChoices {
   Share memory_growth = Share::none;
   // Scenarios in which clients scan all keys (scan_worlds.h). Only if all safeguards are on.
   Share scans = Share::none;
+  // Scenarios in which SETs depend on the value that the key has (update_worlds.h).
+  Share updates = Share::none;
   // Valid options of the simulator by name and value (sim::set_option), regardless of the seed.
   std::vector<std::pair<std::string, std::string>> simulator_options;
 };

@@ -138,6 +138,10 @@ class StoreWorld {
   template <typename Place>
   engine::Answer execute(fabric::Host& host, std::uint32_t client, const PlannedOperation& planned,
                          const std::string& value, Place& place, std::uint64_t incarnation);
+  template <typename Place>
+  OperationResult execute_called(fabric::Host& host, std::size_t operation,
+                                 std::uint64_t time_to_live_ns, Place& place,
+                                 std::uint64_t incarnation);
   // Executes an operation or a scan. The value of a set begins with `name`.
   engine::Answer execute_alone(fabric::Host& host, std::uint32_t client,
                                const PlannedOperation& planned, std::string name,

@@ -19,52 +19,58 @@ std::span<const std::byte> to_bytes(const std::string& text) {
   return std::as_bytes(std::span(text));
 }
 
+std::string_view to_text(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 // Values are unique, so that a reader can identify the SET.
 std::string value_of(const PlannedOperation& operation, std::string name) {
-  if (operation.kind != OperationKind::set) return {};
+  if (!has_value(operation.kind)) return {};
   name.resize(operation.value_bytes, '-');
   return name;
 }
 
-checkers::OperationKind kind_of(OperationKind kind) {
-  switch (kind) {
-    case OperationKind::get: return checkers::OperationKind::get;
-    case OperationKind::set: return checkers::OperationKind::set;
-    case OperationKind::remove:
-    case OperationKind::scan: break;  // scans have a history of their own
-  }
-  return checkers::OperationKind::remove;
-}
-
-checkers::Answer answer_of(Answer answer) {
+checkers::Answer answer_of(checkers::OperationKind kind, Answer answer) {
+  const bool compares = kind == checkers::OperationKind::compare_and_swap;
   switch (answer) {
     case Answer::found: return checkers::Answer::found;
     case Answer::not_found: return checkers::Answer::not_found;
-    case Answer::stored: return checkers::Answer::stored;
+    case Answer::stored: return compares ? checkers::Answer::swapped : checkers::Answer::stored;
     case Answer::deleted: return checkers::Answer::deleted;
+    case Answer::differs: return checkers::Answer::not_swapped;
     case Answer::unknown_outcome: return checkers::Answer::indeterminate;
     default: return checkers::Answer::refused;
   }
 }
 
+engine::Condition condition_of(const std::optional<std::string>& expected) {
+  return expected ? engine::Condition::equals(to_bytes(*expected)) : engine::Condition::absent();
+}
+
 // `connection` is a client or a batch of it.
 template <typename Connection>
-OperationResult carry_out(Connection& connection, OperationKind kind, const std::string& key,
-                          const std::string& value, std::uint64_t time_to_live_ns) {
-  switch (kind) {
-    case OperationKind::get: {
-      engine::GetResult result = connection.get(to_bytes(key));
+OperationResult carry_out(Connection& connection, const checkers::Operation& operation,
+                          std::uint64_t time_to_live_ns) {
+  const auto key = to_bytes(operation.key);
+  const auto value = to_bytes(operation.value);
+  switch (operation.kind) {
+    case checkers::OperationKind::get: {
+      engine::GetResult result = connection.get(key);
       return {result.answer, result.statistics, std::move(result.value)};
     }
-    case OperationKind::set: {
-      const engine::SetResult result =
-          connection.set(to_bytes(key), to_bytes(value), time_to_live_ns);
+    case checkers::OperationKind::set: {
+      const engine::SetResult result = connection.set(key, value, time_to_live_ns);
       return {result.answer, result.statistics, {}};
     }
-    case OperationKind::remove:
-    case OperationKind::scan: break;
+    case checkers::OperationKind::compare_and_swap: {
+      const engine::SetResult result =
+          connection.compare_and_set(key, condition_of(operation.expected), value, std::nullopt);
+      return {result.answer, result.statistics, {}};
+    }
+    case checkers::OperationKind::remove:
+    case checkers::OperationKind::append: break;
   }
-  const engine::DeleteResult result = connection.remove(to_bytes(key));
+  const engine::DeleteResult result = connection.remove(key);
   return {result.answer, result.statistics, {}};
 }
 
@@ -240,16 +246,42 @@ template <typename Place>
 engine::Answer StoreWorld::execute(fabric::Host& host, std::uint32_t client,
                                    const PlannedOperation& planned, const std::string& value,
                                    Place& place, std::uint64_t incarnation) {
-  const std::string key = key_name(planned.key);
+  using Kind = checkers::OperationKind;
   checkers::History& history = histories_[incarnation];
-  const std::size_t operation =
-      history.call(next_call_time(), client, kind_of(planned.kind), key, value);
-  times_[incarnation].push_back(
-      {.call_ns = host.now_ns(), .time_to_live_ns = planned.time_to_live_ns});
+  const std::string key = key_name(planned.key);
+  const auto run = [&](std::size_t operation) {
+    return execute_called(host, operation, planned.time_to_live_ns, place, incarnation);
+  };
+  if (planned.kind == OperationKind::set) {
+    return run(history.call(next_call_time(), client, Kind::set, key, value)).answer;
+  }
+  if (planned.kind == OperationKind::remove) {
+    return run(history.call(next_call_time(), client, Kind::remove, key)).answer;
+  }
+  const OperationResult got = run(history.call(next_call_time(), client, Kind::get, key));
+  const bool reads_only = planned.kind != OperationKind::update;
+  const bool is_known = got.answer == Answer::found || got.answer == Answer::not_found;
+  if (reads_only || !is_known) return got.answer;
+  std::optional<std::string_view> present;
+  if (got.answer == Answer::found) present = to_text(got.found);
+  return run(history.call_compare_and_swap(next_call_time(), client, key, present, value)).answer;
+}
+
+// An operation that the history has been told of.
+template <typename Place>
+OperationResult StoreWorld::execute_called(fabric::Host& host, std::size_t operation,
+                                           std::uint64_t time_to_live_ns, Place& place,
+                                           std::uint64_t incarnation) {
+  checkers::History& history = histories_[incarnation];
+  const auto called = [&]() -> const checkers::Operation& {
+    return history.operations()[operation];
+  };
+  const std::uint32_t client = called().client;
+  times_[incarnation].push_back({.call_ns = host.now_ns(), .time_to_live_ns = time_to_live_ns});
   ++clients_[client].unfinished;
-  if (listener_ != nullptr) listener_->on_call(history.operations()[operation]);
+  if (listener_ != nullptr) listener_->on_call(called());
   const fabric::FiberId fiber = *simulation_->running_fiber();
-  watcher_->on_operation_called(fiber, history.operations()[operation], host.now_ns());
+  watcher_->on_operation_called(fiber, called(), host.now_ns());
   bool completed = false;
   const fabric::AtEnd count([&] {
     --clients_[client].unfinished;
@@ -259,24 +291,25 @@ engine::Answer StoreWorld::execute(fabric::Host& host, std::uint32_t client,
       watcher_->on_operation_abandoned(fiber);
     }
   });
-  const OperationResult result =
-      carry_out(place, planned.kind, key, value, planned.time_to_live_ns);
+  // The history may move it while the operation waits.
+  const checkers::Operation copy = called();
+  OperationResult result = carry_out(place, copy, time_to_live_ns);
   const Answer answer = result.answer;
   completed = true;
-  watcher_->on_operation_returned(fiber, history.operations()[operation], result, host.now_ns());
+  watcher_->on_operation_returned(fiber, called(), result, host.now_ns());
   times_[incarnation][operation].return_ns = host.now_ns();
-  history.complete(next_return_time(), operation, answer_of(answer),
-                   {reinterpret_cast<const char*>(result.found.data()), result.found.size()});
-  if (listener_ != nullptr) listener_->on_return(history.operations()[operation], answer);
+  history.complete(next_return_time(), operation, answer_of(copy.kind, answer),
+                   to_text(result.found));
+  if (listener_ != nullptr) listener_->on_return(called(), answer);
   if (answer == Answer::corrupted && !attacked_.is_any()) {
     violations_.push_back(
         {.verdict = checkers::Verdict::violated,
          .property = "answer.corrupted",
          .explanation = fmt::format("client {} received the answer that {} is corrupted", client,
-                                    checkers::quote(key)),
-         .calls = {history.operations()[operation].call_time}});
+                                    checkers::quote(copy.key)),
+         .calls = {copy.call_time}});
   }
-  return answer;
+  return result;
 }
 
 }  // namespace falafel::store_scenario
