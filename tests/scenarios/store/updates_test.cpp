@@ -49,6 +49,9 @@ TEST(UpdateWorlds, LoseNoUpdateWhileTheTableGrowsAndTheServerRestarts) {
 // How often a compare-and-set answered in one way or the other.
 class Outcomes final : public RunListener {
  public:
+  void observe(const sim::TraceEvent& /*event*/) override {}
+  void on_memory(std::uint64_t /*step*/, const checkers::MemoryView* /*memory*/) override {}
+  void on_call(const checkers::Operation& /*operation*/) override {}
   void on_return(const checkers::Operation& operation, engine::Answer answer) override {
     if (operation.kind != checkers::OperationKind::compare_and_swap) return;
     if (answer == engine::Answer::stored) ++stored;
