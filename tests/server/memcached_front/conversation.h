@@ -12,7 +12,7 @@ namespace falafel::memcached_front {
 
 class Conversation {
  public:
-  explicit Conversation(const ParserOptions& options = {}) : parser_(options) {}
+  explicit Conversation(const ParserOptions& options = {}) : options_(options), parser_(options) {}
 
   // Returns the answers to these bytes.
   std::string send(std::string_view bytes) {
@@ -33,10 +33,11 @@ class Conversation {
   const Statistics& statistics() const { return statistics_; }
 
  private:
+  const ParserOptions options_;
   MapStorage storage_;
   Statistics statistics_;
   RequestParser parser_;
-  Responder responder_{storage_, statistics_};
+  Responder responder_{storage_, statistics_, options_};
   bool has_ended_ = false;
 };
 

@@ -301,12 +301,17 @@ std::optional<std::string> apply_exptime(Request& request, std::string_view expt
                                          const ParserOptions& options) {
   const auto seconds = to_number<std::int64_t>(exptime);
   if (!seconds) return std::string(bad_format);
+  return apply_exptime(request, *seconds, options);
+}
+
+std::optional<std::string> apply_exptime(Request& request, std::int64_t seconds,
+                                         const ParserOptions& options) {
   if (options.is_cache && !options.ignores_expiry) {
-    request.exptime = *seconds;
+    request.exptime = seconds;
     return std::nullopt;
   }
-  if (*seconds == 0 || (*seconds > 0 && options.ignores_expiry)) return std::nullopt;
-  return fmt::format("SERVER_ERROR expiry {} is not supported: {}; use 0", *seconds, no_expiry);
+  if (seconds == 0 || (seconds > 0 && options.ignores_expiry)) return std::nullopt;
+  return fmt::format("SERVER_ERROR expiry {} is not supported: {}; use 0", seconds, no_expiry);
 }
 
 CommandLine parse_command_line(std::string_view line, const ParserOptions& options) {

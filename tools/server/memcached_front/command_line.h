@@ -41,6 +41,8 @@ Request refuse(std::string_view error);
 // Returns the answer if a request with this time to live has to be refused.
 std::optional<std::string> apply_exptime(Request& request, std::string_view exptime,
                                          const ParserOptions& options);
+std::optional<std::string> apply_exptime(Request& request, std::int64_t seconds,
+                                         const ParserOptions& options);
 
 // Returns whether the key has 1 to 250 bytes, none of which is a space or a control character.
 bool is_valid_key(std::string_view key);

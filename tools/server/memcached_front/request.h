@@ -38,6 +38,7 @@ struct Request {
     verbosity,
     stats,
     quit,
+    binary,   // `value` is a whole request of the binary protocol
     refused,  // `error` is the answer, and nothing else is to be done
   };
 

@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "tools/server/memcached_front/binary_frame.h"
 #include "tools/server/memcached_front/words.h"
 
 namespace falafel::memcached_front {
 namespace {
 
 constexpr std::string_view end_of_data = "\r\n";
-// The first byte of a request of memcached's binary protocol.
-constexpr char magic_of_binary_protocol = '\x80';
+// More than extras and key of a request of the binary protocol have.
+constexpr std::uint64_t most_extras_and_key_bytes = 512;
 
 }  // namespace
 
@@ -24,9 +25,7 @@ std::optional<Request> RequestParser::next() {
   while (!has_ended_) {
     if (rest_of_get_) return next_key();
     if (awaits_data_) return take_data();
-    if (unparsed().starts_with(magic_of_binary_protocol)) {
-      return end_with("CLIENT_ERROR the binary protocol is not supported; use the text protocol");
-    }
+    if (unparsed().starts_with(magic_of_binary_request)) return take_frame();
     if (!take_line()) {
       if (unparsed().size() <= longest_line_bytes) return std::nullopt;
       return end_with("CLIENT_ERROR line too long");
@@ -48,6 +47,20 @@ bool RequestParser::take_line() {
   line_ = rest.substr(0, end);
   if (line_.ends_with('\r')) line_.pop_back();
   return true;
+}
+
+// Returns nullopt if the frame is not complete.
+std::optional<Request> RequestParser::take_frame() {
+  if (unparsed().size() < binary_header_bytes) return std::nullopt;
+  const std::uint64_t body_bytes = body_bytes_of(unparsed());
+  if (body_bytes > options_.largest_value_bytes + most_extras_and_key_bytes) {
+    return end_with("SERVER_ERROR object too large for cache");
+  }
+  const std::uint64_t frame_bytes = binary_header_bytes + body_bytes;
+  if (unparsed().size() < frame_bytes) return std::nullopt;
+  const std::string_view frame = unparsed().substr(0, frame_bytes);
+  parsed_bytes_ += frame_bytes;
+  return Request{.kind = Request::Kind::binary, .value = frame};
 }
 
 // Returns nullopt if the request has more parts than its line.

@@ -35,6 +35,7 @@ class RequestParser {
 
  private:
   std::string_view unparsed() const { return std::string_view(bytes_).substr(parsed_bytes_); }
+  std::optional<Request> take_frame();
   // Returns false if the line is not complete.
   bool take_line();
   std::optional<Request> begin_request();

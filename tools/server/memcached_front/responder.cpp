@@ -9,6 +9,7 @@
 #include "fabric/time_units.h"
 #include "tools/server/memcached_front/cas_id.h"
 #include "tools/server/memcached_front/command_line.h"
+#include "tools/server/memcached_front/flush.h"
 #include "tools/server/memcached_front/statistics_text.h"
 #include "tools/server/memcached_front/stored_value.h"
 #include "tools/server/memcached_front/words.h"
@@ -20,8 +21,6 @@ using engine::Answer;
 using Kind = Request::Kind;
 
 constexpr std::string_view line_end = "\r\n";
-// Clients derive from the first two numbers what the server understands.
-constexpr std::string_view version = "1.6.0-falafel";
 
 // The answer if the store refused, in memcached's words where it has some.
 std::string_view error_of(Answer answer) {
@@ -120,11 +119,12 @@ Responder::Next Responder::respond(const Request& request, std::string& answers,
     case Kind::meta_remove: return remove(request, answers);
     case Kind::flush_all: return flush(request, answers);
     case Kind::stats: return statistics(request, answers);
+    case Kind::binary: return respond_in_binary(request, answers);
     case Kind::refused: return refuse(request, request.error, answers);
     case Kind::quit: return Next::end_connection;
     case Kind::end_of_get: append_line(answers, "END"); break;
     case Kind::meta_no_operation: append_line(answers, "MN"); break;
-    case Kind::version: append_line(answers, fmt::format("VERSION {}", version)); break;
+    case Kind::version: append_line(answers, fmt::format("VERSION {}", version_of_protocol)); break;
     case Kind::verbosity:
       if (!request.is_quiet) append_line(answers, "OK");
       break;
@@ -132,28 +132,19 @@ Responder::Next Responder::respond(const Request& request, std::string& answers,
   return Next::go_on;
 }
 
-// Reading
-
-// With an exptime, the value expires then.
-Answer Responder::look_up(const Request& request,
-                          const std::function<void(const StoredValue&)>& use) {
-  Answer answer = Answer::not_found;
-  if (request.exptime) {
-    const Change touched = memcached_front::touch(storage_, request);
-    answer = touched.result == ChangeResult::stored    ? Answer::found
-             : touched.result == ChangeResult::refused ? touched.answer
-                                                       : Answer::not_found;
-    if (answer == Answer::found) use({.bytes = touched.value});
-  } else {
-    answer = storage_.get(request.key, use);
+Responder::Next Responder::respond_in_binary(const Request& request, std::string& answers) {
+  switch (binary_.respond(request.value, if_disconnected_ == IfDisconnected::repeat, answers)) {
+    case BinaryResponder::Next::go_on: break;
+    case BinaryResponder::Next::end_connection: return Next::end_connection;
+    case BinaryResponder::Next::disconnected: return Next::repeat;
   }
-  if (answer == Answer::found) ++statistics_.get_hits;
-  if (answer == Answer::not_found) ++statistics_.get_misses;
-  return answer;
+  return Next::go_on;
 }
 
+// Reading
+
 Responder::Next Responder::get(const Request& request, std::string& answers) {
-  const Answer answer = look_up(request, [&](const StoredValue& stored) {
+  const Answer answer = look_up(storage_, statistics_, request, [&](const StoredValue& stored) {
     const FlaggedValue found = decode(stored.bytes);
     answers += fmt::format("VALUE {} {} {}", request.key, found.flags, found.value.size());
     if (request.wants_cas) answers += fmt::format(" {}", cas_id_of(stored.bytes));
@@ -165,8 +156,9 @@ Responder::Next Responder::get(const Request& request, std::string& answers) {
 }
 
 Responder::Next Responder::meta_get(const Request& request, std::string& answers) {
-  const Answer answer = look_up(
-      request, [&](const StoredValue& stored) { append_meta_value(answers, request, stored); });
+  const Answer answer = look_up(storage_, statistics_, request, [&](const StoredValue& stored) {
+    append_meta_value(answers, request, stored);
+  });
   if (answer == Answer::found) return Next::go_on;
   if (answer != Answer::not_found) return refuse(request, answer, answers);
   if (!request.is_quiet) append_line(answers, "EN");
@@ -230,21 +222,13 @@ Responder::Next Responder::remove(const Request& request, std::string& answers) 
   return Next::go_on;
 }
 
-// Deletes one key after the other. A value that another client stores meanwhile may stay or not.
 Responder::Next Responder::flush(const Request& request, std::string& answers) {
-  std::optional<Answer> failed;
-  bool has_removed = false;
-  const auto scanned = storage_.for_each_key([&](std::string_view key, const StoredValue&) {
-    const Answer answer = storage_.remove(key);
-    if (answer == Answer::deleted) has_removed = true;
-    if (answer != Answer::deleted && answer != Answer::not_found) failed = answer;
-  });
-  if (scanned) failed = scanned;
-  if (failed && has_removed) {
+  const Flush flushed = flush_all(storage_);
+  if (flushed.failed && flushed.has_removed) {
     return refuse(request, "SERVER_ERROR flush_all has removed some values only; repeat it",
                   answers);
   }
-  if (failed) return refuse(request, *failed, answers);
+  if (flushed.failed) return refuse(request, *flushed.failed, answers);
   if (!request.is_quiet) append_line(answers, "OK");
   return Next::go_on;
 }
@@ -290,7 +274,7 @@ Responder::Next Responder::statistics(const Request& request, std::string& answe
     return Next::go_on;
   }
   if (group == "cachedump") return list_keys(request, answers);
-  if (group.empty()) append_statistics(answers, statistics_, version);
+  if (group.empty()) append_statistics(answers, statistics_, version_of_protocol);
   if (group == "settings") append_settings(answers, statistics_);
   append_line(answers, "END");
   return Next::go_on;

@@ -1,10 +1,13 @@
-// Runs requests on the store and formats the answers of memcached's text protocol.
+// Runs requests on the store and formats the answers of memcached's text protocol. Requests of the
+// binary protocol go on to BinaryResponder.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "tools/server/memcached_front/binary_responder.h"
+#include "tools/server/memcached_front/command_line.h"
 #include "tools/server/memcached_front/request.h"
 #include "tools/server/memcached_front/statistics.h"
 #include "tools/server/memcached_front/storage.h"
@@ -14,8 +17,9 @@ namespace falafel::memcached_front {
 
 class Responder {
  public:
-  Responder(Storage& storage, Statistics& statistics)
-      : storage_(storage), statistics_(statistics) {}
+  // All arguments must outlive the object.
+  Responder(Storage& storage, Statistics& statistics, const ParserOptions& options)
+      : storage_(storage), statistics_(statistics), binary_(storage, statistics, options) {}
 
   enum class Next : std::uint8_t {
     go_on,
@@ -33,6 +37,7 @@ class Responder {
                IfDisconnected if_disconnected = IfDisconnected::answer);
 
  private:
+  Next respond_in_binary(const Request& request, std::string& answers);
   Next get(const Request& request, std::string& answers);
   Next meta_get(const Request& request, std::string& answers);
   Next store(const Request& request, std::string& answers);
@@ -46,11 +51,10 @@ class Responder {
   Next answer_failed(const Request& request, const Change& change, std::string& answers);
   Next refuse(const Request& request, std::string_view error, std::string& answers);
   Next refuse(const Request& request, engine::Answer answer, std::string& answers);
-  engine::Answer look_up(const Request& request,
-                         const std::function<void(const StoredValue&)>& use);
 
   Storage& storage_;
   Statistics& statistics_;
+  BinaryResponder binary_;
   IfDisconnected if_disconnected_ = IfDisconnected::answer;  // of the present request
   std::string encoded_;                                      // a value with its header
 };

@@ -22,7 +22,7 @@ Session::Session(Socket socket, const ParserOptions& options, OnRequests on_requ
       deadline_(socket_.get_executor()),
       on_requests_(std::move(on_requests)),
       parser_(options),
-      responder_(storage, statistics),
+      responder_(storage, statistics, options),
       statistics_(statistics) {}
 
 Session::~Session() { --statistics_.current_connections; }

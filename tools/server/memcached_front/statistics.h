@@ -4,8 +4,12 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <string_view>
 
 namespace falafel::memcached_front {
+
+// Clients derive from the first two numbers what the server understands.
+inline constexpr std::string_view version_of_protocol = "1.6.0-falafel";
 
 struct Statistics {
   const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();

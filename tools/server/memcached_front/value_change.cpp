@@ -123,4 +123,22 @@ Change touch(Storage& storage, const Request& request) {
   });
 }
 
+Answer look_up(Storage& storage, Statistics& statistics, const Request& request,
+               const std::function<void(const StoredValue&)>& use) {
+  Answer answer = Answer::not_found;
+  if (request.exptime) {
+    const Change touched = touch(storage, request);
+    if (touched.result == ChangeResult::refused) answer = touched.answer;
+    if (touched.result == ChangeResult::stored) {
+      answer = Answer::found;
+      use({.bytes = touched.value});
+    }
+  } else {
+    answer = storage.get(request.key, use);
+  }
+  if (answer == Answer::found) ++statistics.get_hits;
+  if (answer == Answer::not_found) ++statistics.get_misses;
+  return answer;
+}
+
 }  // namespace falafel::memcached_front

@@ -1,5 +1,5 @@
 // Changes that depend on the value that a key has: add, replace, append, prepend, cas, incr, decr and
-// touch.
+// touch, also as a part of get.
 //
 // A change reads the value, decides what to store, and stores it by compare-and-set. If another
 // client has changed the value in between, it begins anew: that client has made progress.
@@ -13,6 +13,7 @@
 
 #include "engine/client/results.h"
 #include "tools/server/memcached_front/request.h"
+#include "tools/server/memcached_front/statistics.h"
 #include "tools/server/memcached_front/storage.h"
 
 namespace falafel::memcached_front {
@@ -35,7 +36,11 @@ struct Change {
 // These wait for the store.
 Change store_value(Storage& storage, const Request& request);
 Change add_to_number(Storage& storage, const Request& request);
-// The request has an exptime. The value, which stays the same, expires then.
+// The value, which stays the same, expires as the request's exptime says.
 Change touch(Storage& storage, const Request& request);
+
+// A get. If the request has an exptime, the value expires then. Calls `use` if the key is found.
+engine::Answer look_up(Storage& storage, Statistics& statistics, const Request& request,
+                       const std::function<void(const StoredValue&)>& use);
 
 }  // namespace falafel::memcached_front
