@@ -144,7 +144,7 @@ TEST(CommandLine, ATimeToLiveIsPassedOnToACache) {
   EXPECT_EQ(parse_command_line("set k 0 0 1", cache).request.exptime, 0);
   EXPECT_EQ(parse_command_line("set k 0 -1 1", cache).request.exptime, -1);
   EXPECT_EQ(parse_command_line("ms k 1 T60", cache).request.exptime, 60);
-  EXPECT_EQ(parse_command_line("ms k 1", cache).request.exptime, 0);
+  EXPECT_EQ(parse_command_line("ms k 1", cache).request.exptime, std::nullopt);
   EXPECT_EQ(parse_command_line("set k 0 x 1", cache).request.error,
             "CLIENT_ERROR bad command line format");
   EXPECT_EQ(parse_command_line("mg k t", {}).request.kind, Kind::meta_get);
@@ -152,7 +152,7 @@ TEST(CommandLine, ATimeToLiveIsPassedOnToACache) {
   EXPECT_EQ(parse_command_line("touch k 60", cache).request.exptime, 60);
   EXPECT_EQ(parse_command_line("gat 0 k", cache).request.exptime, 0);
   const ParserOptions ignoring{.ignores_expiry = true, .is_cache = true};
-  EXPECT_EQ(parse_command_line("set k 0 60 1", ignoring).request.exptime, 0);
+  EXPECT_EQ(parse_command_line("set k 0 60 1", ignoring).request.exptime, std::nullopt);
 }
 
 TEST(Exptime, IsRelativeUpToThirtyDays) {

@@ -152,7 +152,9 @@ class WithPymemcache(FrontTest):
     # Each thread of the front is a client of the store, so increments meet there.
     def test_no_increment_is_lost(self):
         address = self.front("--threads", "3").address()
-        Client(address, timeout=HANG_LIMIT_SECONDS).set("counter", "0", noreply=False)
+        first = Client(address, timeout=HANG_LIMIT_SECONDS)
+        self.addCleanup(first.close)
+        first.set("counter", "0", noreply=False)
 
         def count():
             client = Client(address, timeout=HANG_LIMIT_SECONDS)
@@ -165,7 +167,7 @@ class WithPymemcache(FrontTest):
             thread.start()
         for thread in threads:
             thread.join()
-        self.assertEqual(Client(address, timeout=HANG_LIMIT_SECONDS).get("counter"), b"1200")
+        self.assertEqual(first.get("counter"), b"1200")
 
     def test_a_time_to_live_is_refused_or_ignored(self):
         refusing = self.connect()
@@ -249,8 +251,11 @@ class WithLibmemcached(FrontTest):
         self.assertEqual(completed.returncode, status, (name, completed.stdout, completed.stderr))
         return completed.stdout
 
+    # memcexist adds a value with a time to live, so it needs a cache.
     def test_tools(self):
-        self.address = self.front().address()
+        cache = self.falafel.serve("--memory", "64MiB", "--name", "cache", "--cache")
+        self.addCleanup(cache.end, signal.SIGKILL)
+        self.address = self.front("--name", "cache").address()
         file = pathlib.Path(self.falafel.folder.name) / "file"
         file.write_text("contents of the file")
         self.run_tool("memcping")

@@ -25,8 +25,8 @@ TEST(RequestParser, ALineMayEndWithoutACarriageReturn) {
 
 TEST(RequestParser, TheDataOfARefusedRequestIsNoCommand) {
   Conversation client;
-  EXPECT_THAT(client.send("add k 0 0 14\r\nset k 0 0 1\r\nx\r\nmn\r\n"),
-              testing::MatchesRegex("SERVER_ERROR add is not supported: [^\r]*\r\nMN\r\n"));
+  EXPECT_THAT(client.send("add k 0 60 14\r\nset k 0 0 1\r\nx\r\nmn\r\n"),
+              testing::MatchesRegex("SERVER_ERROR expiry 60 is not supported: [^\r]*\r\nMN\r\n"));
   EXPECT_TRUE(client.storage().values.empty());
 }
 

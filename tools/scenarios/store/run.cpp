@@ -54,7 +54,7 @@ Judgement check_expelled(const sim::RunResult& result, std::uint64_t hostile_con
 }  // namespace
 
 Runner::Runner(bool paranoid)
-    : paranoid_(paranoid), linearizability_(checkers::Model::key_value_register) {}
+    : paranoid_(paranoid), linearizability_(checkers::Model::cas_register) {}
 
 explorer::Run Runner::run(const explorer::Scenario& scenario, sim::Strategy& strategy) {
   return run(scenario, strategy, nullptr);

@@ -172,8 +172,11 @@ CommandLine parse_delete(std::string_view words, const ParserOptions& /*options*
 
 // verbosity <level> [noreply]: accepted, because some clients send it, but without effect
 CommandLine parse_verbosity(std::string_view words, const ParserOptions& /*options*/) {
+  constexpr int most_words = 2;
   std::string_view rest = words;
-  if (cut_word(rest).empty()) return refuse_line("ERROR");
+  int count = 0;
+  while (!cut_word(rest).empty()) ++count;
+  if (count == 0 || count > most_words) return refuse_line("ERROR");
   return {.request = {.kind = Kind::verbosity, .is_quiet = words.ends_with(" noreply")}};
 }
 
