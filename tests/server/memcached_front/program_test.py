@@ -17,6 +17,8 @@ import urllib.request
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "store"))
 sys.path.append("/usr/lib/python3/dist-packages")  # pymemcache, if another Python runs the test
 
+import memcache
+
 from harness import HANG_LIMIT_SECONDS, Falafel, wait_until
 from pymemcache.client.base import Client, PooledClient
 from pymemcache.exceptions import MemcacheError, MemcacheServerError
@@ -281,6 +283,45 @@ class WithLibmemcached(FrontTest):
                                    capture_output=True, timeout=HANG_LIMIT_SECONDS)
         self.assertEqual(completed.returncode, 0, completed.stdout)
         self.assertEqual(completed.stdout.count("[pass]"), 54, completed.stdout)
+
+
+class WithOtherLibraries(FrontTest):
+    def setUp(self):
+        super().setUp()
+        cache = self.falafel.serve("--memory", "64MiB", "--name", "cache", "--cache")
+        self.addCleanup(cache.end, signal.SIGKILL)
+        self.address = self.front("--name", "cache").address()
+
+    def test_python_memcached(self):
+        client = memcache.Client(["{}:{}".format(*self.address)], cache_cas=True)
+        self.assertTrue(client.set("key", {"a": [1, 2]}))
+        self.assertEqual(client.get("key"), {"a": [1, 2]})
+        self.assertFalse(client.add("key", "2"))
+        self.assertTrue(client.replace("key", "2"))
+        self.assertTrue(client.append("key", "3"))
+        self.assertTrue(client.prepend("key", "1"))
+        self.assertEqual(client.get("key"), "123")
+        self.assertEqual(client.gets("key"), "123")
+        self.assertTrue(client.cas("key", "5"))
+        self.assertEqual(client.incr("key", 2), 7)
+        self.assertEqual(client.decr("key", 9), 0)
+        self.assertEqual(client.set_multi({"a": 1, "b": 2}, time=60), [])
+        self.assertEqual(client.get_multi(["a", "b", "absent"]), {"a": 1, "b": 2})
+        self.assertTrue(client.touch("a", 60))
+        self.assertTrue(client.delete_multi(["a", "b"]))
+        self.assertTrue(client.delete("key"))
+        self.assertEqual(len(client.get_stats()), 1)
+        client.set("key", "1")
+        client.flush_all()
+        self.assertIsNone(client.get("key"))
+        client.disconnect_all()
+
+    def test_the_cache_of_django(self):
+        host, port = self.address
+        program = pathlib.Path(__file__).with_name("django_cache.py")
+        completed = subprocess.run([sys.executable, program, host, str(port)], text=True,
+                                   capture_output=True, timeout=HANG_LIMIT_SECONDS)
+        self.assertEqual(completed.returncode, 0, completed.stderr)
 
 
 class OverSockets(FrontTest):
