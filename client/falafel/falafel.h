@@ -61,7 +61,7 @@ typedef enum falafel_status {
   FALAFEL_TIMED_OUT = 15,        /* the server did not answer in time; nothing was changed */
   FALAFEL_BUFFER_TOO_SMALL = 16, /* get into a buffer: the value is longer than the buffer */
   FALAFEL_NOT_A_CACHE = 17,      /* set with a time to live: the store keeps values */
-  FALAFEL_DIFFERS = 18           /* compare_and_set: the key has another value; nothing was changed */
+  FALAFEL_DIFFERS = 18           /* compare_and_set: the key has another value, which it keeps */
 } falafel_status;
 
 /* Describes a falafel_status in English; any other number is described as unknown. The library owns

@@ -104,7 +104,6 @@ class Store {
   // operation: of several clients that expect the same value, one stores its own. In a cache, the
   // new value has this time to live; nullopt: it expires when the present one would have.
   //
-  //   using engine::Condition;
   //   store->compare_and_set("key", Condition::equals(result.value), "next", std::nullopt);
   //   store->compare_and_set("key", Condition::absent(), "first", std::nullopt);
   engine::SetResult compare_and_set(std::string_view key, const engine::Condition& condition,

@@ -68,7 +68,7 @@ class Client {
   // that the server moves the value. Does not repair damage: answers `corrupted` as GET does.
   // In a cache, nullopt as time to live: the new value expires when the present one would have.
   //
-  //   client->compare_and_set(key, Condition::equals(found.value), next, std::nullopt);
+  //   client->compare_and_set(key, Condition::equals(result.value), next, std::nullopt);
   SetResult compare_and_set(std::span<const std::byte> key, const Condition& condition,
                             std::span<const std::byte> value,
                             const std::optional<std::uint64_t>& time_to_live_ns);

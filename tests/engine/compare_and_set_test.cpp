@@ -240,7 +240,7 @@ TEST(CompareAndSet, AddsAKeyOnce) {
   });
 }
 
-// What it costs beside a SET, which replaces in three round trips: the READ of a long value.
+// It costs no more than a SET, which replaces in three round trips.
 TEST(CompareAndSet, ReadsAShortValueWithItsContainer) {
   run_comparing_client({}, [](fabric::Host&, Client& client) {
     const Bytes key = bytes_of("key");

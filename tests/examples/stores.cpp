@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +36,25 @@ void use_a_store(const std::function<void(std::string_view)>& use,
   reply(falafel::to_prometheus(metrics));  // as text/plain; version=0.0.4
 }
 
+void change_a_value(Store* store, const engine::GetResult& result) {
+  using falafel::engine::Condition;
+  store->compare_and_set("key", Condition::equals(result.value), "next", std::nullopt);
+  store->compare_and_set("key", Condition::absent(), "first", std::nullopt);
+}
+
+void count_in_a_store(Store* store) {
+  using falafel::engine::Condition;
+  for (bool done = false; !done;) {
+    const auto found = store->get("counter");
+    const bool exists = found.answer == falafel::engine::Answer::found;
+    const int next = exists ? 1 + std::stoi(std::string(falafel::text_of(found.value))) : 1;
+    const auto condition = exists ? Condition::equals(found.value) : Condition::absent();
+    const auto answer =
+        store->compare_and_set("counter", condition, std::to_string(next), std::nullopt).answer;
+    done = answer != falafel::engine::Answer::differs;  // otherwise stored, or failed
+  }
+}
+
 void use_a_cluster(const std::vector<std::string_view>& keys) {
   auto cluster = falafel::Cluster::open({.servers = {"10.0.0.1", "10.0.0.2"}}).value();
   cluster->set("greeting", "hello");
@@ -51,6 +71,12 @@ void use_the_engine(fabric::Host& host) {
 }
 
 using Bytes = std::span<const std::byte>;
+
+void change_a_value(engine::Client* client, const engine::GetResult& result, Bytes key,
+                    Bytes next) {
+  using engine::Condition;
+  client->compare_and_set(key, Condition::equals(result.value), next, std::nullopt);
+}
 
 void use_c_hint(fabric::Host& host, Bytes key, Bytes value) {
   using namespace c_hint;

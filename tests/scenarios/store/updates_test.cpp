@@ -1,5 +1,5 @@
-// Scenarios in which clients change values depending on what they are: how they are drawn, that they
-// hold, and that compare-and-set decides something there.
+// Scenarios in which clients change values depending on what they are: how they are drawn, that
+// they hold, and that compare-and-set decides something there.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-"""What Django's documentation says of its cache, with the back end for memcached. Arguments: host and
-port of a front whose store is a cache. Prints nothing if all of it holds."""
+"""The behaviour that Django documents of its cache, with the back end for memcached. Arguments: host
+and port of a front whose store is a cache. The exit status is 0 if all of it holds."""
 
 import sys
 import time

@@ -55,8 +55,8 @@ class OperationWatch {
     checkers::OperationProgress::Call progress;
     checkers::RefusalChecker::Call refusal;
     std::uint32_t queue_pair = 0;
-    // For a SET and a COMPARE-AND-SET: the slot in which its key has had a container of at least `needed_bytes` since
-    // the call.
+    // For a SET and a COMPARE-AND-SET: the slot in which its key has had a container of at least
+    // `needed_bytes` since the call.
     std::optional<std::uint64_t> overwrites_slot{};
     std::uint64_t needed_bytes = 0;
   };

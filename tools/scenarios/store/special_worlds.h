@@ -1,5 +1,5 @@
-// Decides by the seed which of the special kinds of worlds a scenario belongs to, in the shares that
-// were chosen (Share). Each function changes a scenario that is otherwise complete.
+// Decides by the seed which of the special kinds of worlds a scenario belongs to, in the shares
+// that were chosen (Share). Each function changes a scenario that is otherwise complete.
 #pragma once
 
 #include <cstdint>

@@ -75,8 +75,8 @@ struct BinaryResponse {
 
 // The length of everything behind the header, of which all bytes must be there.
 std::uint32_t body_bytes_of(std::string_view header);
-// The whole frame must be there. A frame whose lengths contradict each other has an empty key and an
-// empty value.
+// The whole frame must be there. A frame whose lengths contradict each other has an empty key and
+// an empty value.
 BinaryRequest parse_binary(std::string_view frame);
 
 void append_binary(std::string& answers, const BinaryRequest& request,

@@ -31,7 +31,7 @@ class BinaryResponder {
   Next respond(std::string_view frame, bool may_repeat, std::string& answers);
 
  private:
-  // What a command answers: the response, or the store's refusal.
+  // The answer to a command: the response, or the store's refusal.
   struct Outcome {
     BinaryStatus status = BinaryStatus::success;
     std::string text{};    // of the response: a value, or a message

@@ -8,7 +8,7 @@
 
 namespace falafel::memcached_front {
 
-// What `set` and its relatives require of the key, and what they do with its value.
+// The relatives of `set`: their requirements of the key, and the use of its value.
 enum class StoreMode : std::uint8_t { set, add, replace, append, prepend };
 
 // incr, decr, ma

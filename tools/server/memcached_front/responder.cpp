@@ -280,8 +280,8 @@ Responder::Next Responder::statistics(const Request& request, std::string& answe
   return Next::go_on;
 }
 
-// Programs that list keys ask for the items of one slab class after the other. The store has no such
-// classes; all keys are in the first one.
+// Programs that list keys ask for the items of one slab class after the other. The store has no
+// such classes; all keys are in the first one.
 Responder::Next Responder::list_keys(const Request& request, std::string& answers) {
   std::string_view words = request.statistics;
   cut_word(words);

@@ -1,5 +1,5 @@
-// Changes that depend on the value that a key has: add, replace, append, prepend, cas, incr, decr and
-// touch, also as a part of get.
+// Changes that depend on the value that a key has: add, replace, append, prepend, cas, incr, decr
+// and touch, also as a part of get.
 //
 // A change reads the value, decides what to store, and stores it by compare-and-set. If another
 // client has changed the value in between, it begins anew: that client has made progress.
