@@ -15,9 +15,9 @@ namespace {
 using engine::Answer;
 using Opcode = BinaryOpcode;
 
-constexpr std::size_t flags_bytes = 4;
-constexpr std::size_t expiration_bytes = 4;
-constexpr std::size_t number_bytes = 8;
+constexpr std::size_t flags_field_bytes = 4;
+constexpr std::size_t expiration_field_bytes = 4;
+constexpr std::size_t number_field_bytes = 8;
 // An increment with this expiration does not create the key.
 constexpr std::uint64_t never_create = std::numeric_limits<std::uint32_t>::max();
 
@@ -57,18 +57,18 @@ std::optional<Form> form_of(std::uint8_t opcode) {
     case Opcode::get_and_touch:
     case Opcode::touch:
       form.has_key = true;
-      form.extras_bytes = expiration_bytes;
+      form.extras_bytes = expiration_field_bytes;
       return form;
     case Opcode::set:
     case Opcode::add:
     case Opcode::replace:
       form.has_key = true;
-      form.extras_bytes = flags_bytes + expiration_bytes;
+      form.extras_bytes = flags_field_bytes + expiration_field_bytes;
       return form;
     case Opcode::increment:
     case Opcode::decrement:
       form.has_key = true;
-      form.extras_bytes = 2 * number_bytes + expiration_bytes;
+      form.extras_bytes = 2 * number_field_bytes + expiration_field_bytes;
       return form;
     case Opcode::quit:
     case Opcode::flush:
@@ -182,7 +182,7 @@ BinaryResponder::Outcome BinaryResponder::get(const BinaryRequest& request, bool
   const Answer answer = look_up(storage_, statistics_, lookup, [&](const StoredValue& stored) {
     const FlaggedValue found = decode(stored.bytes);
     outcome = {.text = std::string(found.value), .cas = cas_id_of(stored.bytes)};
-    append_number(outcome.extras, found.flags, flags_bytes);
+    append_number(outcome.extras, found.flags, flags_field_bytes);
   });
   if (answer != Answer::found && answer != Answer::not_found) outcome.refusal = answer;
   return outcome;
@@ -192,7 +192,7 @@ BinaryResponder::Outcome BinaryResponder::get(const BinaryRequest& request, bool
 
 std::optional<BinaryResponder::Outcome> BinaryResponder::apply_expiration(
     Request& request, std::string_view extras) const {
-  const auto seconds = static_cast<std::int64_t>(load_number(extras, expiration_bytes));
+  const auto seconds = static_cast<std::int64_t>(load_number(extras, expiration_field_bytes));
   if (const auto problem = apply_exptime(request, seconds, options_)) {
     return refused(BinaryStatus::not_supported, *problem);
   }
@@ -219,8 +219,8 @@ BinaryResponder::Outcome BinaryResponder::store(const BinaryRequest& request, St
       .key = request.key, .value = request.value, .mode = mode, .cas = required_cas(request)};
   const bool extends = mode == StoreMode::append || mode == StoreMode::prepend;
   if (!extends) {
-    change.flags = static_cast<std::uint32_t>(load_number(request.extras, flags_bytes));
-    if (auto problem = apply_expiration(change, request.extras.substr(flags_bytes))) {
+    change.flags = static_cast<std::uint32_t>(load_number(request.extras, flags_field_bytes));
+    if (auto problem = apply_expiration(change, request.extras.substr(flags_field_bytes))) {
       return *problem;
     }
   }
@@ -234,13 +234,14 @@ BinaryResponder::Outcome BinaryResponder::store(const BinaryRequest& request, St
 
 BinaryResponder::Outcome BinaryResponder::change_number(const BinaryRequest& request,
                                                         bool decrements) {
-  Request change{
-      .key = request.key,
-      .arithmetic = {.delta = load_number(request.extras, number_bytes), .decrements = decrements},
-      .cas = required_cas(request)};
-  const std::string_view expiration = request.extras.substr(2 * number_bytes);
-  if (load_number(expiration, expiration_bytes) != never_create) {
-    change.arithmetic.initial = load_number(request.extras.substr(number_bytes), number_bytes);
+  Request change{.key = request.key,
+                 .arithmetic = {.delta = load_number(request.extras, number_field_bytes),
+                                .decrements = decrements},
+                 .cas = required_cas(request)};
+  const std::string_view expiration = request.extras.substr(2 * number_field_bytes);
+  if (load_number(expiration, expiration_field_bytes) != never_create) {
+    change.arithmetic.initial =
+        load_number(request.extras.substr(number_field_bytes), number_field_bytes);
     if (auto problem = apply_expiration(change, expiration)) return *problem;
   }
   const Change changed = add_to_number(storage_, change);
@@ -248,7 +249,7 @@ BinaryResponder::Outcome BinaryResponder::change_number(const BinaryRequest& req
   if (changed.result != ChangeResult::stored) return outcome;
   ++statistics_.sets;
   append_number(outcome.text, to_number<std::uint64_t>(decode(changed.value).value).value(),
-                number_bytes);
+                number_field_bytes);
   return outcome;
 }
 
@@ -273,8 +274,8 @@ BinaryResponder::Outcome BinaryResponder::remove(const BinaryRequest& request) {
 }
 
 BinaryResponder::Outcome BinaryResponder::flush(const BinaryRequest& request) {
-  const bool is_delayed = request.extras.size() >= expiration_bytes &&
-                          load_number(request.extras, expiration_bytes) > 0;
+  const bool is_delayed = request.extras.size() >= expiration_field_bytes &&
+                          load_number(request.extras, expiration_field_bytes) > 0;
   if (is_delayed) return refused(BinaryStatus::not_supported, "flush with a delay; use 0");
   if (!options_.permits_flush) return refused(BinaryStatus::not_supported, "flush not allowed");
   const Flush flushed = flush_all(storage_);
