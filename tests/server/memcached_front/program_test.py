@@ -266,7 +266,7 @@ class WithLibmemcached(FrontTest):
         self.run_tool("memcexist", "file")
         self.run_tool("memcexist", "absent", status=1)
         self.assertEqual(self.run_tool("memcdump").split(), ["file"])
-        self.assertIn("cmd_set: 1", self.run_tool("memcstat"))
+        self.assertIn("cmd_set: 2", self.run_tool("memcstat"))
         self.run_tool("memctouch", "--expire=0", "file")
         self.run_tool("memcrm", "file")
         self.run_tool("memcrm", "file", status=1)
