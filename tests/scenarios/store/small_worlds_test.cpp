@@ -96,6 +96,19 @@ TEST(SmallWorlds, HoldForTwoOperationsBesideTheCollectionOfABlock) {
   expect_proven(Beside::block_by_device, {{get}, {remove}});
 }
 
+// An update gets the value and stores another one only if the key still has it.
+TEST(SmallWorlds, HoldForUpdates) {
+  using enum SmallOperation;
+  for (const Beside beside : {Beside::nothing, Beside::cleanup, Beside::collection}) {
+    expect_proven(beside, {{get, update},
+                           {set, update},
+                           {remove, update},
+                           {update, update},
+                           {set_new, update_absent},
+                           {update_absent, update_absent}});
+  }
+}
+
 // At most one client crashes, at any step.
 TEST(SmallWorlds, HoldForTwoOperationsIfAClientCrashes) {
   using enum SmallOperation;

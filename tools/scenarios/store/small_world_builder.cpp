@@ -138,6 +138,12 @@ PlannedOperation SmallWorldBuilder::set(std::uint32_t key) const {
   return operation;
 }
 
+PlannedOperation SmallWorldBuilder::update(std::uint32_t key) const {
+  PlannedOperation operation = set(key);
+  operation.kind = OperationKind::update;
+  return operation;
+}
+
 PlannedOperation SmallWorldBuilder::remove(std::uint32_t key) const {
   PlannedOperation operation;
   operation.kind = OperationKind::remove;

@@ -54,6 +54,7 @@ class SmallWorldBuilder {
                            std::uint32_t fibers = 1);
   PlannedOperation get(std::uint32_t key) const;
   PlannedOperation set(std::uint32_t key) const;
+  PlannedOperation update(std::uint32_t key) const;
   PlannedOperation remove(std::uint32_t key) const;
   void clean_up();
   // The server collects the region of an additional client, which has the container of this key.

@@ -21,14 +21,18 @@ PlannedOperation plan(const Builder& builder, SmallOperation operation) {
     case SmallOperation::get_absent: return builder.get(Builder::absent_key);
     case SmallOperation::set_new: return builder.set(Builder::absent_key);
     case SmallOperation::set: return builder.set(Builder::present_key);
+    case SmallOperation::update: return builder.update(Builder::present_key);
+    case SmallOperation::update_absent: return builder.update(Builder::absent_key);
     case SmallOperation::remove: break;
   }
   return builder.remove(Builder::present_key);
 }
 
 bool needs_memory(const std::vector<SmallOperation>& operations) {
+  using enum SmallOperation;
   return std::ranges::any_of(operations, [](SmallOperation operation) {
-    return operation == SmallOperation::set || operation == SmallOperation::set_new;
+    return operation == set || operation == set_new || operation == update ||
+           operation == update_absent;
   });
 }
 
@@ -133,8 +137,8 @@ SmallPlans plans_of(const std::vector<SmallOperation>& operations) {
 }  // namespace
 
 std::string_view to_string(SmallOperation operation) {
-  constexpr std::array<std::string_view, small_operation_count> names{"get", "get_absent",
-                                                                      "set_new", "set", "delete"};
+  constexpr std::array<std::string_view, small_operation_count + 2> names{
+      "get", "get_absent", "set_new", "set", "delete", "update", "update_absent"};
   return names[static_cast<std::size_t>(operation)];
 }
 
@@ -203,6 +207,20 @@ static void append_fingerprint_worlds(std::vector<explorer::SmallWorld>& worlds)
   }
 }
 
+static void append_update_worlds(std::vector<explorer::SmallWorld>& worlds) {
+  using enum SmallOperation;
+  for (const Beside beside : {Beside::nothing, Beside::cleanup, Beside::collection}) {
+    for (const auto& operations : {std::vector{get, update},
+                                   {set, update},
+                                   {remove, update},
+                                   {update, update},
+                                   {set_new, update_absent},
+                                   {update_absent, update_absent}}) {
+      worlds.push_back(make_small_world(operations, beside));
+    }
+  }
+}
+
 std::vector<explorer::SmallWorld> all_small_worlds() {
   std::vector<explorer::SmallWorld> worlds;
   std::vector<explorer::SmallWorld> crossed;
@@ -228,6 +246,7 @@ std::vector<explorer::SmallWorld> all_small_worlds() {
   std::ranges::move(crossed, std::back_inserter(worlds));
   append_cached_worlds(worlds);
   append_fingerprint_worlds(worlds);
+  append_update_worlds(worlds);
   return worlds;
 }
 

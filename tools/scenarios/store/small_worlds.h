@@ -12,8 +12,17 @@ namespace falafel::store_scenario {
 
 // An operation of a client of a small world: with key 0, which is in the store, or with key 1,
 // which is absent and has the same home slot.
-enum class SmallOperation : std::uint8_t { get, get_absent, set_new, set, remove };
-inline constexpr std::size_t small_operation_count = 5;
+enum class SmallOperation : std::uint8_t {
+  get,
+  get_absent,
+  set_new,
+  set,
+  remove,
+  // GET and then COMPARE-AND-SET with what it found; only in worlds of updates
+  update,
+  update_absent,
+};
+inline constexpr std::size_t small_operation_count = 5;  // without updates
 std::string_view to_string(SmallOperation operation);
 
 // Events beside the clients' operations.
@@ -56,7 +65,7 @@ explorer::SmallWorld make_fingerprint_world(const std::vector<SmallOperation>& o
 // All pairs of operations beside everything, except that only a SET changes the region, and single
 // SETs that do; all crossed worlds beside nothing, a cleanup and a collection; and, beside the
 // same, all pairs of GET, SET and DELETE of key 0 with location caches, and all pairs of operations
-// with fingerprints.
+// with fingerprints; updates beside other operations and beside the same.
 std::vector<explorer::SmallWorld> all_small_worlds();
 
 }  // namespace falafel::store_scenario
