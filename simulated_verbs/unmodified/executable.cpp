@@ -70,9 +70,8 @@ std::string loader_of(const std::string& path) {
   const std::string file((std::istreambuf_iterator<char>(stream)),
                          std::istreambuf_iterator<char>());
   const auto header = read_at<ElfW(Ehdr)>(file, 0);
-  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_type != ET_DYN) {
-    return {};
-  }
+  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return {};
+  if (header->e_type != ET_DYN && header->e_type != ET_EXEC) return {};
   for (std::size_t index = 0; index < header->e_phnum; ++index) {
     const auto part =
         read_at<ElfW(Phdr)>(file, header->e_phoff + index * std::size_t{header->e_phentsize});
@@ -96,8 +95,8 @@ tl::expected<Executable, std::string> find_executable(std::string_view command) 
   std::string loader = loader_of(*path);
   if (loader.empty()) {
     return tl::unexpected(
-        fmt::format("{} is not a position-independent program with shared libraries, which is what "
-                    "runs in the simulator; scripts and static programs do not",
+        fmt::format("{} is not a program with shared libraries, which is what runs in the "
+                    "simulator; scripts and static programs do not",
                     *path));
   }
   return Executable{.path = *path, .loader = std::move(loader), .words = std::move(*words)};

@@ -63,9 +63,7 @@ void note_operations() {
 #undef FALAFEL_NOTE
 }
 
-// The C library calls malloc before it runs any constructor. Other threads begin by begin_thread().
-void connect_if_necessary() {
-  if (mailbox != nullptr) return;
+void map_mailboxes() {
   const int error_before = errno;
   auto* const mapped =
       static_cast<Mailboxes*>(map(mailbox_descriptor, mailbox_address, sizeof(Mailboxes)));
@@ -86,9 +84,14 @@ void announce(CallNumber end) {
 
 }  // namespace
 
+// The C library calls malloc before it runs any constructor. Other threads begin by begin_thread().
+void connect() {
+  if (mailbox == nullptr) map_mailboxes();
+}
+
 Word call_simulator(CallNumber call, Word first, Word second, Word third, Word fourth, Word fifth,
                     Word sixth) {
-  connect_if_necessary();
+  connect();
   // The C library may still free something of its own.
   if (is_over) return 0;
   is_calling = true;

@@ -22,6 +22,9 @@ FALAFEL_EXPORTED Word call_simulator(CallNumber call, Word first = 0, Word secon
                                      Word third = 0, Word fourth = 0, Word fifth = 0,
                                      Word sixth = 0);
 
+// Maps the memory that the process shares with the simulator. The first call does that, too.
+void connect();
+
 // True if the calling thread is within call_simulator(), and the number of calls that it has made.
 bool is_within_call();
 Word calls_of_thread();

@@ -58,15 +58,16 @@ void share(const Range& range, bool is_writable, std::uint64_t& offset) {
   offset += bytes;
 }
 
-// The first object is the program itself.
+// The first object is the program itself. One with fixed addresses keeps its variables, because those
+// of several such programs would be at the same addresses in the simulator.
 int share_variables(dl_phdr_info* object, std::size_t /*bytes*/, void* /*context*/) {
+  if (object->dlpi_addr == 0) return 1;
   std::uint64_t offset = 0;
   for (int index = 0; index < object->dlpi_phnum; ++index) {
     const ElfW(Phdr)& part = object->dlpi_phdr[index];
     if (part.p_type != PT_LOAD || (part.p_flags & PF_X) != 0) continue;
     share(pages_of(*object, part), (part.p_flags & PF_W) != 0, offset);
   }
-  syscall(SYS_close, data_descriptor);
   return 1;
 }
 
@@ -91,7 +92,9 @@ struct Start {
 void run_main() { start.status = start.main(start.count, start.arguments, start.environment); }
 
 int run_main_on_heap(int count, char** arguments, char** environment) {
+  connect();
   dl_iterate_phdr(share_variables, nullptr);
+  syscall(SYS_close, data_descriptor);
   // Each line leaves at once, because a process that is killed loses what it buffers.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   handle_signals();

@@ -13,6 +13,8 @@
 // falafel run has loaded its library, so this program need not be linked with one.
 #define LIBRARY(name) (__extension__(__typeof__(&name)) dlsym(RTLD_DEFAULT, #name))
 
+static char variable[64];
+
 static int register_memory(void* memory) {
   struct ibv_device** const devices = LIBRARY(ibv_get_device_list)(NULL);
   struct ibv_context* const context = LIBRARY(ibv_open_device)(devices[0]);
@@ -61,6 +63,7 @@ int main(int count, char** arguments) {
   }
   if (strcmp(wanted, "mmap") == 0) return use_anonymous_memory();
   if (strcmp(wanted, "random") == 0) return print_random_numbers();
+  if (strcmp(wanted, "variable") == 0) return register_memory(variable);
   if (strcmp(wanted, "foreign") == 0) return register_memory(memory_of_library());
   if (strcmp(wanted, "wild") == 0) clock_gettime(CLOCK_MONOTONIC, (struct timespec*)(void*)4096);
   if (strcmp(wanted, "library") == 0) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tests of falafel run: Debian's programs, unmodified, as hosts of the simulator.
 
-Usage: run_test.py FALAFEL MISBEHAVING THREADED
+Usage: run_test.py FALAFEL MISBEHAVING THREADED FIXED
 """
 
 import re
@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-FALAFEL, MISBEHAVING, THREADED = sys.argv[1:4]
+FALAFEL, MISBEHAVING, THREADED, FIXED = sys.argv[1:5]
 
 
 # So that no runs measure it, which would cost more than the tests.
@@ -227,6 +227,23 @@ class Misbehaviour(unittest.TestCase):
     def test_a_program_without_calls_is_ended(self):
         self.check("spin", "VIOLATED verbs.silent: the program of alone has run for 0.2 s",
                    options=["--patience", "0.2"])
+
+
+class FixedAddresses(unittest.TestCase):
+    def test_programs_with_the_same_addresses_run_side_by_side(self):
+        hosts = {"one": f"{FIXED} hour", "two": f"{FIXED} hour"}
+        result = run(hosts=hosts)
+        self.assertEqual(result.returncode, 0, result.stdout)
+        self.assertEqual(result.stdout.count("slept 3600 s"), 2, result.stdout)
+
+    def test_variables_cannot_be_registered(self):
+        result = run(hosts={"alone": f"{FIXED} variable"})
+        self.assertIn("VIOLATED verbs.unknown-memory: the program of alone registers 64 bytes",
+                      result.stdout)
+
+    def test_variables_of_other_programs_can(self):
+        result = run(hosts={"alone": f"{MISBEHAVING} variable"})
+        self.assertEqual(result.returncode, 0, result.stdout)
 
 
 class WrongUsage(unittest.TestCase):
