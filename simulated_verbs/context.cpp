@@ -22,6 +22,8 @@ namespace {
 // ::ffff:10.0.0.0, and the LID in the last two bytes.
 constexpr std::array<std::uint8_t, 14> gid_prefix{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0};
 constexpr std::uint16_t default_pkey = 0xffff;
+// As of Soft-RoCE. Programs take 0 for a device that does not answer.
+constexpr std::uint32_t no_vendor = 0xff'ffff;
 constexpr std::uint8_t link_is_up = 5;
 constexpr std::uint8_t four_lanes = 2;
 constexpr std::uint8_t speed_of_edr = 32;
@@ -41,6 +43,7 @@ void fill_attributes(const Process& process, ibv_device_attr& attributes) {
   std::strncpy(attributes.fw_ver, "simulated", sizeof attributes.fw_ver - 1);
   attributes.node_guid = htobe64(guid_of(process));
   attributes.sys_image_guid = attributes.node_guid;
+  attributes.vendor_id = no_vendor;
   attributes.max_mr_size = ~std::uint64_t{0};
   attributes.page_size_cap = 4096;
   attributes.max_qp = attributes.max_cq = attributes.max_mr = attributes.max_pd =
@@ -76,6 +79,7 @@ Context::Context(Device& opened)
   sz = sizeof(verbs_context);
   create_cq_ex = create_extended_completion_queue;
   create_qp_ex = create_extended_queue_pair;
+  query_device_ex = query_extended_attributes;
   context.device = &opened;
   context.num_comp_vectors = 1;
   context.abi_compat = __VERBS_ABI_IS_EXTENDED;
@@ -106,6 +110,17 @@ std::uint16_t lid_of(const ibv_gid& gid) {
 
 std::uint16_t destination_of(const ibv_ah_attr& address) {
   return address.is_global != 0 ? lid_of(address.grh.dgid) : address.dlid;
+}
+
+// There is nothing beyond the attributes of each device but the number of ports.
+int query_extended_attributes(ibv_context* context, const ibv_query_device_ex_input* input,
+                              ibv_device_attr_ex* attributes, std::size_t bytes) {
+  if (input != nullptr && input->comp_mask != 0) return EINVAL;
+  ibv_device_attr_ex found{};
+  fill_attributes(wrapper_of(context).process, found.orig_attr);
+  found.phys_port_cnt_ex = found.orig_attr.phys_port_cnt;
+  std::memcpy(attributes, &found, std::min(bytes, sizeof found));
+  return 0;
 }
 
 ibv_mtu active_mtu(const Process& process) {

@@ -50,27 +50,26 @@ std::uint32_t read_slid(ibv_cq_ex* cq) { return wrapper_of(cq).current.slid; }
 std::uint8_t read_sl(ibv_cq_ex* cq) { return wrapper_of(cq).current.sl; }
 std::uint8_t read_dlid_path_bits(ibv_cq_ex* cq) { return wrapper_of(cq).current.dlid_path_bits; }
 
-// Functions for fields that the program has not named stay null, as with real devices.
-void set_functions(ibv_cq_ex& cq, std::uint64_t fields) {
+}  // namespace
+
+void set_functions(ibv_cq_ex& queue, std::uint64_t fields) {
   const auto set = [&](std::uint64_t field, auto& function, auto implementation) {
     if ((fields & field) != 0) function = implementation;
   };
-  cq.start_poll = start_poll;
-  cq.next_poll = next_poll;
-  cq.end_poll = end_poll;
-  cq.read_opcode = read_opcode;
-  cq.read_vendor_err = read_vendor_err;
-  cq.read_wc_flags = read_wc_flags;
-  set(IBV_WC_EX_WITH_BYTE_LEN, cq.read_byte_len, read_byte_len);
-  set(IBV_WC_EX_WITH_IMM, cq.read_imm_data, read_imm_data);
-  set(IBV_WC_EX_WITH_QP_NUM, cq.read_qp_num, read_qp_num);
-  set(IBV_WC_EX_WITH_SRC_QP, cq.read_src_qp, read_src_qp);
-  set(IBV_WC_EX_WITH_SLID, cq.read_slid, read_slid);
-  set(IBV_WC_EX_WITH_SL, cq.read_sl, read_sl);
-  set(IBV_WC_EX_WITH_DLID_PATH_BITS, cq.read_dlid_path_bits, read_dlid_path_bits);
+  queue.start_poll = start_poll;
+  queue.next_poll = next_poll;
+  queue.end_poll = end_poll;
+  queue.read_opcode = read_opcode;
+  queue.read_vendor_err = read_vendor_err;
+  queue.read_wc_flags = read_wc_flags;
+  set(IBV_WC_EX_WITH_BYTE_LEN, queue.read_byte_len, read_byte_len);
+  set(IBV_WC_EX_WITH_IMM, queue.read_imm_data, read_imm_data);
+  set(IBV_WC_EX_WITH_QP_NUM, queue.read_qp_num, read_qp_num);
+  set(IBV_WC_EX_WITH_SRC_QP, queue.read_src_qp, read_src_qp);
+  set(IBV_WC_EX_WITH_SLID, queue.read_slid, read_slid);
+  set(IBV_WC_EX_WITH_SL, queue.read_sl, read_sl);
+  set(IBV_WC_EX_WITH_DLID_PATH_BITS, queue.read_dlid_path_bits, read_dlid_path_bits);
 }
-
-}  // namespace
 
 ibv_cq_ex* create_extended_completion_queue(ibv_context* context, ibv_cq_init_attr_ex* wanted) {
   const LibraryCall call("ibv_create_cq_ex");

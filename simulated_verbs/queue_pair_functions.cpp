@@ -50,9 +50,11 @@ QueuePair* create_queue_pair(ProtectionDomain& domain, const ibv_qp_init_attr& i
 
 ibv_qp* create_extended_queue_pair(ibv_context* /*context*/, ibv_qp_init_attr_ex* wanted) {
   const LibraryCall call("ibv_create_qp_ex");
-  constexpr std::uint32_t known = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+  constexpr std::uint32_t known =
+      IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS | IBV_QP_INIT_ATTR_CREATE_FLAGS;
   if ((wanted->comp_mask & IBV_QP_INIT_ATTR_PD) == 0) return fail_with(EINVAL);
-  if ((wanted->comp_mask & ~known) != 0) {
+  const bool has_flags = (wanted->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS) != 0;
+  if ((wanted->comp_mask & ~known) != 0 || (has_flags && wanted->create_flags != 0)) {
     report_not_simulated("ibv_create_qp_ex: more than a protection domain and send_ops_flags");
     return fail_with(EOPNOTSUPP);
   }

@@ -3,6 +3,7 @@
 // themselves.
 #include <infiniband/verbs.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 
@@ -55,7 +56,7 @@ ibv_mr* ibv_reg_dmabuf_mr(ibv_pd* /*pd*/, std::uint64_t /*offset*/, std::size_t 
 
 int ibv_rereg_mr(ibv_mr* /*mr*/, int /*flags*/, ibv_pd* /*pd*/, void* /*addr*/,
                  std::size_t /*length*/, int /*access*/) {
-  refuse("ibv_rereg_mr");
+  errno = refuse("ibv_rereg_mr");
   return IBV_REREG_MR_ERR_INPUT;
 }
 

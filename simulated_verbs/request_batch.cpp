@@ -158,7 +158,7 @@ bool supports_operations(ibv_qp_type type, std::uint64_t operations) {
   return (operations & ~possible) == 0;
 }
 
-void set_operations(QueuePair& queue_pair, std::uint64_t operations) {
+void set_operations(ibv_qp_ex& queue_pair, std::uint64_t operations) {
   const auto set = [&](std::uint64_t operation, auto& function, auto implementation) {
     if ((operations & operation) != 0) function = implementation;
   };

@@ -107,6 +107,10 @@ TEST(Batch, KnowsTheOperationsThatWereNamedOnly) {
     init.send_ops_flags = IBV_QP_EX_WITH_RDMA_READ;
     run.expect(ibv_create_qp_ex(endpoint.context, &init) == nullptr, "READ on UC");
     run.expect_equal(errno, EOPNOTSUPP, "its reason");
+    init.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS;
+    run.expect(ibv_create_qp_ex(endpoint.context, &init) != nullptr, "no flags");
+    init.create_flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
+    run.expect(ibv_create_qp_ex(endpoint.context, &init) == nullptr, "a flag");
   };
   const check::Result result = run_two_programs(
       "operations", left, [](TwoPrograms&) {}, 1);
@@ -143,6 +147,36 @@ TEST(Batch, SendsDatagrams) {
     run.exchange.offer("received", endpoint.card());
   };
   const check::Result result = run_two_programs("datagrams", left, right, 60, {});
+  EXPECT_TRUE(result.holds()) << result.story();
+}
+
+TEST(ExtendedAttributes, AreThoseOfTheDeviceAndItsPorts) {
+  const auto left = [](TwoPrograms& run) {
+    const Endpoint endpoint;
+    ibv_device_attr_ex attributes{};
+    run.expect_equal(ibv_query_device_ex(endpoint.context, nullptr, &attributes), 0, "the query");
+    run.expect_equal(attributes.phys_port_cnt_ex, 1U, "the number of ports");
+    run.expect_equal(attributes.orig_attr.phys_port_cnt, 1U, "the same, as older programs see it");
+    run.expect(attributes.orig_attr.vendor_id != 0, "a vendor");
+    const ibv_query_device_ex_input unknown{.comp_mask = 1};
+    run.expect_equal(ibv_query_device_ex(endpoint.context, &unknown, &attributes), EINVAL,
+                     "an unknown question");
+  };
+  const check::Result result = run_two_programs(
+      "attributes", left, [](TwoPrograms&) {}, 1);
+  EXPECT_TRUE(result.holds()) << result.story();
+}
+
+TEST(RefusedFunctions, GiveTheReason) {
+  const auto left = [](TwoPrograms& run) {
+    const Endpoint endpoint;
+    errno = 0;
+    run.expect_equal(ibv_rereg_mr(endpoint.mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, 0),
+                     int{IBV_REREG_MR_ERR_INPUT}, "ibv_rereg_mr");
+    run.expect_equal(errno, EOPNOTSUPP, "its reason");
+  };
+  const check::Result result = run_two_programs(
+      "refused", left, [](TwoPrograms&) {}, 1);
   EXPECT_TRUE(result.holds()) << result.story();
 }
 
