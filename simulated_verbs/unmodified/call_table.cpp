@@ -17,6 +17,11 @@ FALAFEL_DESCRIPTOR_CALLS(FALAFEL_DECLARE)
 FALAFEL_LOCK_CALLS(FALAFEL_DECLARE)
 FALAFEL_OTHER_CALLS(FALAFEL_DECLARE)
 #undef FALAFEL_DECLARE
+// Members of structs have no names of their own, so these are called as the program calls them.
+#define FALAFEL_DECLARE(name, ...) extern "C" void name();
+FALAFEL_QUEUE_CALLS(FALAFEL_DECLARE)
+FALAFEL_BATCH_CALLS(FALAFEL_DECLARE)
+#undef FALAFEL_DECLARE
 
 namespace falafel::simulated_verbs {
 
@@ -27,12 +32,15 @@ using Function = std::uint64_t (*)(std::uint64_t, std::uint64_t, std::uint64_t, 
 
 Function function_of(CallNumber call) {
 #define FALAFEL_ENTRY(name, function, ...) reinterpret_cast<Function>(&::function),
+#define FALAFEL_MEMBER(name, ...) reinterpret_cast<Function>(&::name),
   static const std::array functions{
       FALAFEL_VERBS_CALLS(FALAFEL_ENTRY) FALAFEL_TEXT_CALLS(FALAFEL_ENTRY)
           FALAFEL_CONNECTION_CALLS(FALAFEL_ENTRY) FALAFEL_CONNECTION_TEXT_CALLS(FALAFEL_ENTRY)
-              FALAFEL_OPERATION_CALLS(FALAFEL_ENTRY) FALAFEL_LIBRARY_CALLS(FALAFEL_ENTRY)
-                  FALAFEL_DESCRIPTOR_CALLS(FALAFEL_ENTRY) FALAFEL_LOCK_CALLS(FALAFEL_ENTRY)
-                      FALAFEL_OTHER_CALLS(FALAFEL_ENTRY)};
+              FALAFEL_OPERATION_CALLS(FALAFEL_ENTRY) FALAFEL_QUEUE_CALLS(FALAFEL_MEMBER)
+                  FALAFEL_BATCH_CALLS(FALAFEL_MEMBER) FALAFEL_LIBRARY_CALLS(FALAFEL_ENTRY)
+                      FALAFEL_DESCRIPTOR_CALLS(FALAFEL_ENTRY) FALAFEL_LOCK_CALLS(FALAFEL_ENTRY)
+                          FALAFEL_OTHER_CALLS(FALAFEL_ENTRY)};
+#undef FALAFEL_MEMBER
 #undef FALAFEL_ENTRY
   return functions.at(static_cast<std::size_t>(call));
 }

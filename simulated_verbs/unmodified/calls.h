@@ -130,7 +130,44 @@
   CALL(falafel_req_notify_cq, falafel_req_notify)                                                  \
   CALL(falafel_post_send, falafel_post_send)                                                       \
   CALL(falafel_post_recv, falafel_post_recv)                                                       \
-  CALL(falafel_post_srq_recv, falafel_post_srq_recv)
+  CALL(falafel_post_srq_recv, falafel_post_srq_recv)                                               \
+  CALL(falafel_create_cq_ex, falafel_create_cq_ex)                                                 \
+  CALL(falafel_create_qp_ex, falafel_create_qp_ex)                                                 \
+  CALL(falafel_query_device_ex, falafel_query_device_ex)
+
+// Those that they find in an extended completion queue: the member of ibv_cq_ex.
+#define FALAFEL_QUEUE_CALLS(CALL)                                                                  \
+  CALL(falafel_start_poll, start_poll)                                                             \
+  CALL(falafel_next_poll, next_poll)                                                               \
+  CALL(falafel_end_poll, end_poll)                                                                 \
+  CALL(falafel_read_opcode, read_opcode)                                                           \
+  CALL(falafel_read_vendor_err, read_vendor_err)                                                   \
+  CALL(falafel_read_byte_len, read_byte_len)                                                       \
+  CALL(falafel_read_imm_data, read_imm_data)                                                       \
+  CALL(falafel_read_qp_num, read_qp_num)                                                           \
+  CALL(falafel_read_src_qp, read_src_qp)                                                           \
+  CALL(falafel_read_wc_flags, read_wc_flags)                                                       \
+  CALL(falafel_read_slid, read_slid)                                                               \
+  CALL(falafel_read_sl, read_sl)                                                                   \
+  CALL(falafel_read_dlid_path_bits, read_dlid_path_bits)
+
+// Those that they find in a queue pair for batches: the member of ibv_qp_ex.
+#define FALAFEL_BATCH_CALLS(CALL)                                                                  \
+  CALL(falafel_wr_atomic_cmp_swp, wr_atomic_cmp_swp)                                               \
+  CALL(falafel_wr_atomic_fetch_add, wr_atomic_fetch_add)                                           \
+  CALL(falafel_wr_rdma_read, wr_rdma_read)                                                         \
+  CALL(falafel_wr_rdma_write, wr_rdma_write)                                                       \
+  CALL(falafel_wr_rdma_write_imm, wr_rdma_write_imm)                                               \
+  CALL(falafel_wr_send, wr_send)                                                                   \
+  CALL(falafel_wr_send_imm, wr_send_imm)                                                           \
+  CALL(falafel_wr_set_ud_addr, wr_set_ud_addr)                                                     \
+  CALL(falafel_wr_set_inline_data, wr_set_inline_data)                                             \
+  CALL(falafel_wr_set_inline_data_list, wr_set_inline_data_list)                                   \
+  CALL(falafel_wr_set_sge, wr_set_sge)                                                             \
+  CALL(falafel_wr_set_sge_list, wr_set_sge_list)                                                   \
+  CALL(falafel_wr_start, wr_start)                                                                 \
+  CALL(falafel_wr_complete, wr_complete)                                                           \
+  CALL(falafel_wr_abort, wr_abort)
 
 // The C library: functions that never concern what the system has.
 #define FALAFEL_LIBRARY_CALLS(CALL)                                                                \
@@ -267,9 +304,10 @@ enum class CallNumber : unsigned {
 #define FALAFEL_NUMBER(name, ...) of_##name,
   FALAFEL_VERBS_CALLS(FALAFEL_NUMBER) FALAFEL_TEXT_CALLS(FALAFEL_NUMBER)
       FALAFEL_CONNECTION_CALLS(FALAFEL_NUMBER) FALAFEL_CONNECTION_TEXT_CALLS(FALAFEL_NUMBER)
-          FALAFEL_OPERATION_CALLS(FALAFEL_NUMBER) FALAFEL_LIBRARY_CALLS(FALAFEL_NUMBER)
-              FALAFEL_DESCRIPTOR_CALLS(FALAFEL_NUMBER) FALAFEL_LOCK_CALLS(FALAFEL_NUMBER)
-                  FALAFEL_OTHER_CALLS(FALAFEL_NUMBER)
+          FALAFEL_OPERATION_CALLS(FALAFEL_NUMBER) FALAFEL_QUEUE_CALLS(FALAFEL_NUMBER)
+              FALAFEL_BATCH_CALLS(FALAFEL_NUMBER) FALAFEL_LIBRARY_CALLS(FALAFEL_NUMBER)
+                  FALAFEL_DESCRIPTOR_CALLS(FALAFEL_NUMBER) FALAFEL_LOCK_CALLS(FALAFEL_NUMBER)
+                      FALAFEL_OTHER_CALLS(FALAFEL_NUMBER)
 #undef FALAFEL_NUMBER
   // Not functions of the program.
   map_data,      // the program's own variables: address, bytes, offset in the file of data

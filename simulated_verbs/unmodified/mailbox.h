@@ -23,7 +23,10 @@ namespace falafel::simulated_verbs {
 enum class Turn : std::uint32_t { of_program, of_simulator };
 
 inline constexpr std::size_t most_arguments = 6;
-inline constexpr std::size_t operation_count = 5;
+#define FALAFEL_COUNT(...) +1
+inline constexpr std::size_t operation_count = 0 FALAFEL_OPERATION_CALLS(FALAFEL_COUNT)
+    FALAFEL_QUEUE_CALLS(FALAFEL_COUNT) FALAFEL_BATCH_CALLS(FALAFEL_COUNT);
+#undef FALAFEL_COUNT
 
 // Threads that a process can start.
 inline constexpr std::size_t most_threads = 4'096;
@@ -51,7 +54,8 @@ struct Mailboxes {
   // Before the process starts: where its heap is to be mapped.
   std::uint64_t heap_address;
   std::uint64_t heap_bytes;
-  // From its first call on: where it has the functions of FALAFEL_OPERATION_CALLS, in their order.
+  // From its first call on: where it has the functions of FALAFEL_OPERATION_CALLS and the two lists
+  // after it, in their order.
   std::uint64_t operations[operation_count];
   // Before the process starts: those that earlier ones have found. It adds its own.
   WaitingLoop loops[most_loops];

@@ -1,5 +1,5 @@
-// The functions that inline functions of verbs.h find in a context: those of the simulator when it
-// makes the context, and those of the process before its program sees it.
+// The functions that inline functions of verbs.h find in a context, or in an extended object: those
+// of the simulator when it makes them, and those of the process before its program sees them.
 #pragma once
 
 #include "simulated_verbs/unmodified/mailbox.h"
@@ -8,8 +8,8 @@ namespace falafel::simulated_verbs {
 
 class Process;
 
-// In all contexts that the process has opened since the last call. Without extended functions,
-// which are not simulated for processes.
-void set_operations_of_program(Process& process, const Mailboxes& mailboxes);
+// In what the process has made since the last one: contexts, or an extended object that `call`, which
+// has been carried out, gives.
+void set_operations_of_program(Process& process, const Mailboxes& mailboxes, const Mailbox& call);
 
 }  // namespace falafel::simulated_verbs

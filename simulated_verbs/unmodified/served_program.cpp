@@ -153,7 +153,7 @@ class ServedPrograms::Served : public std::enable_shared_from_this<Served> {
       return;
     }
     if (gives_text(call.call)) share_text(call);
-    set_operations_of_program(process_, running_.mailboxes());
+    set_operations_of_program(process_, running_.mailboxes(), call);
   }
 
   // Devices use registered memory at any time, so the simulator must have it.

@@ -12,6 +12,8 @@
 
 #define FALAFEL_DECLARE(name, ...) extern "C" void name();
 FALAFEL_OPERATION_CALLS(FALAFEL_DECLARE)
+FALAFEL_QUEUE_CALLS(FALAFEL_DECLARE)
+FALAFEL_BATCH_CALLS(FALAFEL_DECLARE)
 #undef FALAFEL_DECLARE
 
 namespace falafel::simulated_verbs {
@@ -60,6 +62,8 @@ void note_operations() {
 #define FALAFEL_NOTE(name, ...)                                                                    \
   mailboxes->operations[index++] = reinterpret_cast<std::uint64_t>(&::name);
   FALAFEL_OPERATION_CALLS(FALAFEL_NOTE)
+  FALAFEL_QUEUE_CALLS(FALAFEL_NOTE)
+  FALAFEL_BATCH_CALLS(FALAFEL_NOTE)
 #undef FALAFEL_NOTE
 }
 

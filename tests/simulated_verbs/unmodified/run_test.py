@@ -52,6 +52,9 @@ class PingPongs(unittest.TestCase):
     def test_events(self):
         self.check("ibv_rc_pingpong -e -n 4 -r 8", [1])
 
+    def test_batches(self):
+        self.check("ibv_rc_pingpong -N -n 4 -r 8", [1])
+
     def test_shared_receive_queue(self):
         self.check("ibv_srq_pingpong -n 4 -r 20", [1])
 
