@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <exception>
 #include <string>
 #include <utility>
@@ -135,7 +136,10 @@ void Fiber::suspend() {
   FALAFEL_ASSERT(world_.running == this, "fiber '{}' waits while another one runs", name_);
   FALAFEL_ASSERT(!unwinding_, "fiber '{}' of host {} waits while it is being unwound", name_,
                  host_.name());
+  // Each fiber has an errno of its own, as each thread has.
+  const int error = errno;
   context_.suspend();
+  errno = error;
   if (cancelled_) stop_waiting();
 }
 

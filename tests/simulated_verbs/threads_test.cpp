@@ -66,6 +66,26 @@ TEST(SimulatedThreads, LoseUpdatesWithoutAMutex) {
   EXPECT_EQ(result.failures.front().property, exit_status_property);
 }
 
+// Functions that succeed leave errno as it is, whatever other threads and hosts do meanwhile.
+int keep_errno(int own) {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  errno = own;
+  for (int round = 0; round < rounds; ++round) {
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+    sched_yield();
+  }
+  FALAFEL_REQUIRE(errno == own);
+  return 0;
+}
+
+TEST(SimulatedThreads, HaveAnErrnoEach) {
+  expect_success([](Programs& programs) {
+    programs.client("left", [] { return keep_errno(0); });
+    programs.client("right", [] { return keep_errno(ENOENT); });
+  });
+}
+
 struct Box {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
