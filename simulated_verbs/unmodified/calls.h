@@ -135,7 +135,7 @@
   CALL(falafel_create_qp_ex, falafel_create_qp_ex)                                                 \
   CALL(falafel_query_device_ex, falafel_query_device_ex)
 
-// Those that they find in an extended completion queue: the member of ibv_cq_ex.
+// The functions that they find in an extended completion queue: the member of ibv_cq_ex.
 #define FALAFEL_QUEUE_CALLS(CALL)                                                                  \
   CALL(falafel_start_poll, start_poll)                                                             \
   CALL(falafel_next_poll, next_poll)                                                               \
@@ -151,7 +151,7 @@
   CALL(falafel_read_sl, read_sl)                                                                   \
   CALL(falafel_read_dlid_path_bits, read_dlid_path_bits)
 
-// Those that they find in a queue pair for batches: the member of ibv_qp_ex.
+// The functions that they find in a queue pair for batches: the member of ibv_qp_ex.
 #define FALAFEL_BATCH_CALLS(CALL)                                                                  \
   CALL(falafel_wr_atomic_cmp_swp, wr_atomic_cmp_swp)                                               \
   CALL(falafel_wr_atomic_fetch_add, wr_atomic_fetch_add)                                           \

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 namespace falafel::simulated_verbs {
 
@@ -64,8 +65,8 @@ std::optional<Value> read_at(const std::string& file, std::size_t offset) {
   return value;
 }
 
-// The loader that the file names; empty if it names none.
-std::string loader_of(const std::string& path) {
+// The loader that the file names, empty if it names none, and whether it has fixed addresses.
+std::pair<std::string, bool> loader_of(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   const std::string file((std::istreambuf_iterator<char>(stream)),
                          std::istreambuf_iterator<char>());
@@ -77,7 +78,7 @@ std::string loader_of(const std::string& path) {
         read_at<ElfW(Phdr)>(file, header->e_phoff + index * std::size_t{header->e_phentsize});
     if (!part || part->p_type != PT_INTERP || part->p_filesz == 0) continue;
     if (part->p_offset > file.size()) return {};
-    return file.substr(part->p_offset, part->p_filesz - 1);
+    return {file.substr(part->p_offset, part->p_filesz - 1), header->e_type == ET_EXEC};
   }
   return {};
 }
@@ -92,14 +93,17 @@ tl::expected<Executable, std::string> find_executable(std::string_view command) 
     return tl::unexpected(
         fmt::format("there is no program '{}'; install it, or give its path", words->front()));
   }
-  std::string loader = loader_of(*path);
+  auto [loader, has_fixed_addresses] = loader_of(*path);
   if (loader.empty()) {
     return tl::unexpected(
         fmt::format("{} is not a program with shared libraries, which is what runs in the "
                     "simulator; scripts and static programs do not",
                     *path));
   }
-  return Executable{.path = *path, .loader = std::move(loader), .words = std::move(*words)};
+  return Executable{.path = *path,
+                    .loader = std::move(loader),
+                    .words = std::move(*words),
+                    .has_fixed_addresses = has_fixed_addresses};
 }
 
 }  // namespace falafel::simulated_verbs

@@ -12,6 +12,8 @@ struct Executable {
   std::string path;
   std::string loader;              // that the program's file names
   std::vector<std::string> words;  // the command's name, and its arguments
+  // The linker has chosen where its memory is, and not the system for each process.
+  bool has_fixed_addresses = false;
 };
 
 // Splits the command into words as a shell does, with quotes and backslashes and nothing else, and

@@ -8,8 +8,8 @@ namespace falafel::simulated_verbs {
 
 class Process;
 
-// In what the process has made since the last one: contexts, or an extended object that `call`, which
-// has been carried out, gives.
+// In all contexts that the process has opened since the last call, and in the extended object that
+// `call`, which has been carried out, gives.
 void set_operations_of_program(Process& process, const Mailboxes& mailboxes, const Mailbox& call);
 
 }  // namespace falafel::simulated_verbs

@@ -88,6 +88,15 @@ tl::expected<std::vector<PlannedHost>, std::string> plan_hosts(const RunOptions&
     if (!executable) {
       return tl::unexpected(fmt::format("--host {}: {}", name, executable.error()));
     }
+    const auto fixed = std::ranges::find_if(
+        hosts, [](const PlannedHost& host) { return host.executable.has_fixed_addresses; });
+    if (executable->has_fixed_addresses && fixed != hosts.end()) {
+      return tl::unexpected(
+          fmt::format("--host {}: {} has fixed addresses, as has the program of host '{}'; only "
+                      "one such program "
+                      "can run in a network, so link the other one with -pie",
+                      name, executable->path, fixed->name));
+    }
     hosts.push_back({.name = name, .executable = std::move(*executable)});
   }
   return hosts;

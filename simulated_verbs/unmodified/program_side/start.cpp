@@ -58,10 +58,8 @@ void share(const Range& range, bool is_writable, std::uint64_t& offset) {
   offset += bytes;
 }
 
-// The first object is the program itself. One with fixed addresses keeps its variables, because those
-// of several such programs would be at the same addresses in the simulator.
+// The first object is the program itself.
 int share_variables(dl_phdr_info* object, std::size_t /*bytes*/, void* /*context*/) {
-  if (object->dlpi_addr == 0) return 1;
   std::uint64_t offset = 0;
   for (int index = 0; index < object->dlpi_phnum; ++index) {
     const ElfW(Phdr)& part = object->dlpi_phdr[index];
