@@ -65,8 +65,9 @@ int ibv_destroy_comp_channel(ibv_comp_channel* channel) {
 int ibv_get_cq_event(ibv_comp_channel* channel, ibv_cq** cq, void** cq_context) {
   const LibraryCall call("ibv_get_cq_event");
   const auto& opened = *static_cast<CompletionChannel*>(channel);
+  const bool returns_at_once = is_nonblocking(call.process(), opened);
   CompletionQueue* queue = opened.find_event();
-  if (queue == nullptr && is_nonblocking(call.process(), opened)) {
+  if (queue == nullptr && returns_at_once) {
     call.process().wait_for_activity();
     errno = EAGAIN;
     return -1;

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace falafel::simulated_verbs {
@@ -20,8 +21,13 @@ class Descriptor {
   bool is_nonblocking() const { return is_nonblocking_; }
   void set_nonblocking(bool is_nonblocking) { is_nonblocking_ = is_nonblocking; }
 
+  // How often the program has used it. EPOLLET then reports again what is ready.
+  std::uint64_t uses() const { return uses_; }
+  void note_use() { ++uses_; }
+
  private:
   bool is_nonblocking_ = false;
+  std::uint64_t uses_ = 0;
 };
 
 }  // namespace falafel::simulated_verbs

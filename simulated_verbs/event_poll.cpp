@@ -11,12 +11,12 @@ namespace {
 
 constexpr unsigned reported_without_request = EPOLLERR | EPOLLHUP;
 constexpr unsigned known_events = EPOLLIN | EPOLLOUT | EPOLLPRI | EPOLLRDNORM | EPOLLWRNORM |
-                                  EPOLLRDHUP | EPOLLONESHOT | EPOLLWAKEUP |
+                                  EPOLLRDHUP | EPOLLONESHOT | EPOLLWAKEUP | EPOLLET |
                                   reported_without_request;
 
 long check(const epoll_event& wanted) {
   if ((wanted.events & ~known_events) == 0) return 0;
-  report_not_simulated("epoll_ctl: EPOLLET or EPOLLEXCLUSIVE");
+  report_not_simulated("epoll_ctl: EPOLLEXCLUSIVE");
   return -EINVAL;
 }
 
@@ -26,7 +26,14 @@ unsigned EventPoll::ready_events_of(const Watched& watched) {
   const std::shared_ptr<Descriptor> descriptor = watched.descriptor.lock();
   if (descriptor == nullptr || !watched.is_enabled) return 0;
   const auto ready = static_cast<unsigned short>(descriptor->ready_events());
-  return ready & (watched.wanted.events | reported_without_request);
+  const unsigned asked = ready & (watched.wanted.events | reported_without_request);
+  return descriptor->uses() == watched.uses_at_report ? asked & ~watched.reported : asked;
+}
+
+void EventPoll::note_report(Watched& watched, unsigned events) {
+  const std::uint64_t uses = watched.descriptor.lock()->uses();
+  watched.reported = (watched.uses_at_report == uses ? watched.reported : 0) | events;
+  watched.uses_at_report = uses;
 }
 
 short EventPoll::ready_events() const {
@@ -57,6 +64,7 @@ long EventPoll::change(int number, const std::shared_ptr<Descriptor>& descriptor
   if (const long error = check(wanted); error != 0) return error;
   watched->wanted = wanted;
   watched->is_enabled = true;
+  watched->reported = 0;
   return 0;
 }
 
@@ -76,6 +84,7 @@ int EventPoll::take_ready(std::span<epoll_event> events) {
     if (const unsigned ready = ready_events_of(watched); ready != 0) {
       events[taken++] = {.events = ready, .data = watched.wanted.data};
       if ((watched.wanted.events & EPOLLONESHOT) != 0) watched.is_enabled = false;
+      if ((watched.wanted.events & EPOLLET) != 0) note_report(watched, ready);
       first_examined_ = next->first + 1;
     }
     ++next;

@@ -1,9 +1,11 @@
 // The object behind epoll: which descriptors a program watches, and which of them are ready.
-// Reports levels, not edges: whatever is ready is reported again and again.
+// Whatever is ready is reported again and again; with EPOLLET, only once until the program uses the
+// descriptor or calls epoll_ctl for it.
 #pragma once
 
 #include <sys/epoll.h>
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
@@ -28,9 +30,12 @@ class EventPoll final : public Descriptor {
     std::weak_ptr<Descriptor> descriptor;  // once it is closed, it is no longer watched
     epoll_event wanted{};
     bool is_enabled = true;  // EPOLLONESHOT disables it after its report
+    unsigned reported = 0;   // EPOLLET: these events, when it had been used so often
+    std::uint64_t uses_at_report = 0;
   };
   Watched* find(int number, const std::shared_ptr<Descriptor>& descriptor);
   static unsigned ready_events_of(const Watched& watched);
+  static void note_report(Watched& watched, unsigned events);
 
   std::map<int, Watched> watched_;
   int first_examined_ = 0;  // moves on, so that all are reported in turn

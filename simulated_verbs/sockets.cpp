@@ -82,7 +82,9 @@ int Sockets::add(std::shared_ptr<Descriptor> descriptor) {
 
 std::shared_ptr<Descriptor> Sockets::find(int descriptor) const {
   const auto found = descriptors_.find(descriptor);
-  return found == descriptors_.end() ? nullptr : found->second;
+  if (found == descriptors_.end()) return nullptr;
+  found->second->note_use();
+  return found->second;
 }
 
 SystemResult Sockets::close(int descriptor) {

@@ -46,7 +46,8 @@ class Sockets {
   }
 
   int add(std::shared_ptr<Descriptor> descriptor);
-  std::shared_ptr<Descriptor> find(int descriptor) const;  // null if it is not open
+  // For the program, so it is a use (Descriptor::uses). Null if it is not open.
+  std::shared_ptr<Descriptor> find(int descriptor) const;
   SystemResult close(int descriptor);
   SystemResult duplicate(int descriptor);
   SystemResult control(int descriptor, int command, long argument);  // fcntl

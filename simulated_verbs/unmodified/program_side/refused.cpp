@@ -1,6 +1,7 @@
 // The functions that are not simulated: those for drivers of devices, which a simulated device has
 // none of, and what would run beside the simulator or ask the system for what differs from run to
 // run. A program that calls one ends with a message that names it.
+#include <cerrno>
 #include <cstddef>
 
 #include "simulated_verbs/unmodified/program_side/connection.h"
@@ -122,13 +123,18 @@ FALAFEL_REFUSE(signalfd)
 FALAFEL_REFUSE(system)
 FALAFEL_REFUSE(thrd_create)
 FALAFEL_REFUSE(timer_create)
-FALAFEL_REFUSE(timerfd_create)
 FALAFEL_REFUSE(times)
 FALAFEL_REFUSE(timespec_get)
 FALAFEL_REFUSE(ualarm)
 FALAFEL_REFUSE(vfork)
 
 extern "C" {
+
+// As of a kernel without them, which libraries know how to do without.
+FALAFEL_EXPORTED int timerfd_create(int /*clock*/, int /*flags*/) {
+  errno = ENOSYS;
+  return -1;
+}
 
 // NOLINTBEGIN(readability-identifier-naming): libibverbs gives the names.
 
