@@ -30,7 +30,8 @@ class EventPoll final : public Descriptor {
     std::weak_ptr<Descriptor> descriptor;  // once it is closed, it is no longer watched
     epoll_event wanted{};
     bool is_enabled = true;  // EPOLLONESHOT disables it after its report
-    unsigned reported = 0;   // EPOLLET: these events, when it had been used so often
+    // With EPOLLET: the events that were reported, and how often the descriptor had been used then.
+    unsigned reported = 0;
     std::uint64_t uses_at_report = 0;
   };
   Watched* find(int number, const std::shared_ptr<Descriptor>& descriptor);

@@ -33,13 +33,14 @@ using Function = std::uint64_t (*)(std::uint64_t, std::uint64_t, std::uint64_t, 
 Function function_of(CallNumber call) {
 #define FALAFEL_ENTRY(name, function, ...) reinterpret_cast<Function>(&::function),
 #define FALAFEL_MEMBER(name, ...) reinterpret_cast<Function>(&::name),
-  static const std::array functions{
-      FALAFEL_VERBS_CALLS(FALAFEL_ENTRY) FALAFEL_TEXT_CALLS(FALAFEL_ENTRY)
-          FALAFEL_CONNECTION_CALLS(FALAFEL_ENTRY) FALAFEL_CONNECTION_TEXT_CALLS(FALAFEL_ENTRY)
-              FALAFEL_OPERATION_CALLS(FALAFEL_ENTRY) FALAFEL_QUEUE_CALLS(FALAFEL_MEMBER)
-                  FALAFEL_BATCH_CALLS(FALAFEL_MEMBER) FALAFEL_LIBRARY_CALLS(FALAFEL_ENTRY)
-                      FALAFEL_DESCRIPTOR_CALLS(FALAFEL_ENTRY) FALAFEL_LOCK_CALLS(FALAFEL_ENTRY)
-                          FALAFEL_OTHER_CALLS(FALAFEL_ENTRY)};
+  // clang limits how many arguments std::array deduces its size from.
+  static const auto functions = std::to_array<Function>(
+      {FALAFEL_VERBS_CALLS(FALAFEL_ENTRY) FALAFEL_TEXT_CALLS(FALAFEL_ENTRY)
+           FALAFEL_CONNECTION_CALLS(FALAFEL_ENTRY) FALAFEL_CONNECTION_TEXT_CALLS(FALAFEL_ENTRY)
+               FALAFEL_OPERATION_CALLS(FALAFEL_ENTRY) FALAFEL_QUEUE_CALLS(FALAFEL_MEMBER)
+                   FALAFEL_BATCH_CALLS(FALAFEL_MEMBER) FALAFEL_LIBRARY_CALLS(FALAFEL_ENTRY)
+                       FALAFEL_DESCRIPTOR_CALLS(FALAFEL_ENTRY) FALAFEL_LOCK_CALLS(FALAFEL_ENTRY)
+                           FALAFEL_OTHER_CALLS(FALAFEL_ENTRY)});
 #undef FALAFEL_MEMBER
 #undef FALAFEL_ENTRY
   return functions.at(static_cast<std::size_t>(call));
