@@ -1,7 +1,8 @@
-// The amount of memory that the system can still provide.
+// The amount of memory that the system can still provide to this process.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 
 namespace falafel::fabric {
@@ -10,8 +11,9 @@ namespace falafel::fabric {
 // when there is none.
 inline constexpr std::uint64_t memory_left_to_others_bytes = std::uint64_t{64} << 20U;
 
-// Without swapping. Returns nullopt if the system does not report it.
-std::optional<std::uint64_t> available_memory_bytes();
+// Without swapping, and within the limits of the process's control groups. Returns nullopt if the
+// system does not report it. `root` is the folder with the system's files.
+std::optional<std::uint64_t> available_memory_bytes(const std::filesystem::path& root = "/");
 // Returns true if the system does not report it.
 bool has_available_memory(std::uint64_t length_bytes);
 

@@ -42,8 +42,9 @@ std::optional<ServeFailure> find_lack_of_memory(const ServeOptions& options,
     return std::nullopt;
   }
   return ServeFailure{
-      no_memory, fmt::format("--memory requests {} bytes, but the system has only {} available; "
-                             "request less or free memory",
+      no_memory, fmt::format("--memory requests {} bytes, but the system has only {} available to "
+                             "this process; request less, free memory, or raise the memory limit "
+                             "of its control group",
                              chunk_bytes, *available_bytes)};
 }
 
