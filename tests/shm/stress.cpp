@@ -138,6 +138,17 @@ void read_all(shm::Process& process, const Stress& stress, SharedLog& log,
   });
 }
 
+bool wait_until(fabric::Host& host, const std::function<bool()>& condition) {
+  const std::uint64_t deadline_ns = host.now_ns() + hang_limit_ns;
+  while (!condition()) {
+    if (host.now_ns() > deadline_ns) return false;
+    host.sleep_until(host.now_ns() + millisecond_ns);
+  }
+  return true;
+}
+
+}  // namespace
+
 void judge_memory(engine::Server& server, std::vector<std::string>& problems) {
   const engine::ServerInspection inspection = server.inspect();
   const checkers::MemoryView view{.geometry = server.geometry(),
@@ -153,15 +164,6 @@ void judge_memory(engine::Server& server, std::vector<std::string>& problems) {
   }
 }
 
-bool wait_until(fabric::Host& host, const std::function<bool()>& condition) {
-  const std::uint64_t deadline_ns = host.now_ns() + hang_limit_ns;
-  while (!condition()) {
-    if (host.now_ns() > deadline_ns) return false;
-    host.sleep_until(host.now_ns() + millisecond_ns);
-  }
-  return true;
-}
-
 void await_rest(fabric::Host& host, engine::Server& server, std::vector<std::string>& problems) {
   const auto is_at_rest = [&] {
     const engine::ServerInspection inspection = server.inspect();
@@ -169,8 +171,6 @@ void await_rest(fabric::Host& host, engine::Server& server, std::vector<std::str
   };
   if (!wait_until(host, is_at_rest)) problems.emplace_back("the server does not come to rest");
 }
-
-}  // namespace
 
 Stress small_store() {
   return {

@@ -39,6 +39,11 @@ std::vector<std::string> serve(shm::Process& process, const Stress& stress, Shar
 std::vector<std::string> work(shm::Process& process, const Stress& stress, SharedLog& log,
                               std::uint64_t seed);
 
+// Wait until no client is connected and nothing is left to collect, and judge the memory. They add
+// the problems that they find.
+void await_rest(fabric::Host& host, engine::Server& server, std::vector<std::string>& problems);
+void judge_memory(engine::Server& server, std::vector<std::string>& problems);
+
 // Judge the history, and describe its contents in words.
 checkers::Judgement judge(SharedLog& log);
 
