@@ -250,6 +250,23 @@ Result<void> KeptFile::commit(std::uint64_t offset, std::uint64_t length_bytes) 
   return {};
 }
 
+// On these file systems, a hole that is read is zeros of the page cache. On others it may be a page
+// of tmpfs below.
+bool KeptFile::reads_holes_without_space() const {
+  struct statfs status {};
+  return ::fstatfs(file_.get(), &status) == 0 &&
+         (status.f_type == EXT4_SUPER_MAGIC || status.f_type == XFS_SUPER_MAGIC);
+}
+
+// The space stays in the file if the system refuses.
+void KeptFile::release(std::uint64_t offset, std::uint64_t length_bytes) const {
+  const std::uint64_t begin = (block_offset + offset + page_bytes - 1) / page_bytes * page_bytes;
+  const std::uint64_t end = (block_offset + offset + length_bytes) / page_bytes * page_bytes;
+  if (begin >= end || !reads_holes_without_space()) return;
+  static_cast<void>(::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                static_cast<off_t>(begin), static_cast<off_t>(end - begin)));
+}
+
 Result<KeptFile> KeptFile::open(const std::string& path, std::uint64_t size_bytes, Space space) {
   if (size_bytes > most_block_bytes) {
     return refuse(ErrorCode::out_of_memory, path,

@@ -40,6 +40,9 @@ class KeptFile {
                                Space space = Space::whole);
   // Makes sure that there is space for these bytes of the block. Errors: out_of_memory.
   Result<void> commit(std::uint64_t offset, std::uint64_t length_bytes) const;
+  // Gives the space of whole pages of the block back, and leaves a hole. Does nothing where a
+  // reader of the hole could need space: on tmpfs it takes a page, and is killed if there is none.
+  void release(std::uint64_t offset, std::uint64_t length_bytes) const;
   // Maps the block. Errors: out_of_memory.
   Result<std::byte*> map_block() const;
   // Returns true if the file is in the memory of the system only (tmpfs).
@@ -61,6 +64,7 @@ class KeptFile {
   Result<void> lock(bool& made);
   Result<void> make();
   Result<void> accept();
+  bool reads_holes_without_space() const;
 
   std::string path_;
   std::uint64_t block_bytes_;

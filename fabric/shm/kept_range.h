@@ -31,6 +31,10 @@ class KeptRange {
   fabric::Result<void> commit(std::uint64_t offset, std::uint64_t length_bytes) const {
     return file_->commit(offset, length_bytes);
   }
+  // As KeptFile::release.
+  void release(std::uint64_t offset, std::uint64_t length_bytes) const {
+    file_->release(offset, length_bytes);
+  }
   // Nobody can wait for the peers that may still use it, so it stays mapped.
   void abandon() { is_abandoned_ = true; }
 

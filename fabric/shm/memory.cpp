@@ -150,11 +150,10 @@ Result<void> MemoryBlock::commit(std::uint64_t offset, std::uint64_t length_byte
   return process_->arena().commit(arena_offset_ + offset, length_bytes);
 }
 
-// A peer may READ released memory, and its processor then takes a page again. A file system can be
-// full, which would kill the peer, so kept memory stays where it is.
+// A peer may READ released memory, and its processor then may take a page again.
 void MemoryBlock::release(std::uint64_t offset, std::uint64_t length_bytes) {
   range(offset, length_bytes);
-  if (kept_ != nullptr) return;
+  if (kept_ != nullptr) return kept_->release(offset, length_bytes);
   process_->arena().give_back_pages(arena_offset_ + offset, length_bytes);
 }
 

@@ -1,13 +1,17 @@
 // Memory that is reserved and committed later: what the system gives, takes back and refuses.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "fabric/realtime/available_memory.h"
 #include "fabric/realtime/kept_file.h"
@@ -17,6 +21,7 @@ namespace falafel::shm_test {
 namespace {
 
 namespace fs = std::filesystem;
+using fabric::KeptFile;
 
 constexpr std::uint64_t mib = std::uint64_t{1} << 20U;
 
@@ -37,18 +42,32 @@ class ReservedMemoryTest : public testing::Test {
     directory_ = ::mkdtemp(name.data());
   }
   ~ReservedMemoryTest() override {
-    if (is_mounted_) ::umount(directory_.c_str());
+    if (!mounted_.empty()) ::umount2(mounted_.c_str(), MNT_DETACH);
     fs::remove_all(directory_);
   }
 
   // Returns false if this user may not mount file systems.
   bool mount(const std::string& options) {
-    is_mounted_ = ::mount("tmpfs", directory_.c_str(), "tmpfs", 0, options.c_str()) == 0;
-    return is_mounted_;
+    if (::mount("tmpfs", directory_.c_str(), "tmpfs", 0, options.c_str()) != 0) return false;
+    mounted_ = directory_;
+    return true;
+  }
+
+  // Mounts a small disk, which is in a file. Returns false if this user or this system cannot.
+  bool mount_disk(const fs::path& disk) {
+    const fs::path image = directory_ / "image";
+    std::ofstream(image).close();
+    fs::resize_file(image, 48 * mib);
+    fs::create_directory(disk);
+    const std::string command = fmt::format(
+        "(mkfs.ext4 -q {0} && mount -o loop {0} {1}) 2> /dev/null", image.native(), disk.native());
+    if (std::system(command.c_str()) != 0) return false;
+    mounted_ = disk;
+    return true;
   }
 
   fs::path directory_;
-  bool is_mounted_ = false;
+  fs::path mounted_;  // empty: none
 };
 
 TEST_F(ReservedMemoryTest, TakesWhatIsCommittedAndGivesItBack) {
@@ -118,13 +137,55 @@ TEST_F(ReservedMemoryTest, AFullFileSystemRefusesInsteadOfKilling) {
   });
 }
 
+void fill_up(const fs::path& path) {
+  std::ofstream file(path, std::ios::binary);
+  const std::vector<char> bytes(mib, 'x');
+  while (file.write(bytes.data(), static_cast<std::streamsize>(bytes.size())).flush()) continue;
+}
+
+// The disk gets the space back. A processor that reads the hole lives on, also when the disk is
+// full by then.
+TEST_F(ReservedMemoryTest, AFileOnADiskGivesItsSpaceBack) {
+  const fs::path disk = directory_ / "disk";
+  if (!mount_disk(disk)) GTEST_SKIP() << "this user may not mount a file system";
+  constexpr std::uint64_t block_bytes = 64 * mib;
+  constexpr std::uint64_t used_bytes = 16 * mib;
+  auto kept =
+      KeptFile::open((disk / "memory").native(), block_bytes, KeptFile::Space::reserved).value();
+  const std::uint64_t before = fs::space(disk).free;
+  ASSERT_TRUE(kept.commit(0, used_bytes).has_value());
+  std::byte* const block = kept.map_block().value();
+  std::fill_n(block, used_bytes, std::byte{1});
+  EXPECT_LT(fs::space(disk).free, before - used_bytes + mib);
+  kept.release(mib / 2, used_bytes - mib / 2);
+  EXPECT_GT(fs::space(disk).free, before - 2 * mib);
+  fill_up(disk / "filling");
+  EXPECT_EQ(std::count(block + mib, block + used_bytes, std::byte{0}),
+            static_cast<std::ptrdiff_t>(used_bytes - mib));
+  EXPECT_EQ(block[0], std::byte{1});
+  EXPECT_FALSE(kept.commit(0, used_bytes).has_value());
+  fs::remove(disk / "filling");
+  EXPECT_TRUE(kept.commit(0, used_bytes).has_value());
+  ::munmap(block, block_bytes);
+}
+
+// Reading a hole there takes a page, which may be missing.
+TEST_F(ReservedMemoryTest, AFileInMemoryKeepsItsSpace) {
+  if (!mount("size=24m")) GTEST_SKIP() << "this user may not mount a file system";
+  auto kept =
+      KeptFile::open((directory_ / "memory").native(), 16 * mib, KeptFile::Space::reserved).value();
+  ASSERT_TRUE(kept.commit(0, 8 * mib).has_value());
+  const std::uint64_t free_bytes = fs::space(directory_).free;
+  kept.release(0, 8 * mib);
+  EXPECT_EQ(fs::space(directory_).free, free_bytes);
+}
+
 TEST_F(ReservedMemoryTest, AFileWithHolesSaysSo) {
   const std::string path = (directory_ / "memory").native();
   const auto has_holes = [&] {
     const auto content = fabric::examine_kept_file(path, {});
     return content.value().value().has_holes;
   };
-  using fabric::KeptFile;
   {
     auto kept = KeptFile::open(path, 64 * mib, KeptFile::Space::reserved).value();
     ASSERT_TRUE(kept.complete().has_value());

@@ -4,6 +4,7 @@
 import pathlib
 import re
 import signal
+import subprocess
 import sys
 import unittest
 import urllib.request
@@ -97,6 +98,26 @@ class MemoryGrowth(unittest.TestCase):
         self.assertLess(self.held(), before + 8 * MIB)
         self.assertEqual(self.fill(60), (60, 0))
         self.assertGreater(self.held(), before)
+        server.end()
+
+    def test_memory_in_a_file_on_a_disk_comes_back(self):
+        folder = self.falafel.folder.name
+        kind = subprocess.run(["stat", "--file-system", "--format=%T", folder], check=True,
+                              capture_output=True, text=True).stdout.strip()
+        if kind not in ("ext2/ext3", "xfs"):
+            self.skipTest(f"{folder} is on {kind}, where the file keeps its space")
+        file = pathlib.Path(folder) / "memory"
+        server = self.serve("--memory-file", str(file), "--max-memory", "64MiB", "--memory", "8MiB",
+                            "--region-size", "512KiB", "--clients", "2")
+        self.assertEqual(self.fill(120), (120, 0))
+        full = file.stat().st_blocks
+        for key in range(5, 120):
+            self.assertEqual(self.falafel.run("del", f"key {key}")[0], 0)
+        wait_until(lambda: file.stat().st_blocks < full * 2 / 3)
+        server.end(signal.SIGKILL)
+        server = self.serve("--memory-file", str(file))
+        self.assertIn("recovered with 5 keys", server.ready_line)
+        self.assertEqual(self.falafel.run("get", "key 3")[1], b"v" * VALUE_BYTES)
         server.end()
 
     def test_a_fixed_memory_does_not_grow(self):
