@@ -31,8 +31,8 @@ bool HeldMemory::hold(std::uint64_t offset, std::uint64_t length_bytes) {
   return true;
 }
 
-bool HeldMemory::hold_tables(const Tables& tables) {
-  for (std::uint32_t table = tables.first; table <= tables.last; ++table) {
+bool HeldMemory::hold_tables(std::uint32_t last) {
+  for (std::uint32_t table = 0; table <= last; ++table) {
     if (tables_[table]) continue;
     const std::uint64_t offset = geometry_.entry_offset(geometry_.first_slot(table));
     if (!hold(offset, geometry_.entries_of(table) * entry_bytes)) return false;
@@ -64,18 +64,17 @@ void HeldMemory::release_a_block() {
   block_->release(geometry_.mature_offset(block), geometry_.mature_bytes);
 }
 
-// A container is no longer than a region, so it is in two parts at most.
 bool HeldMemory::holds(std::uint64_t offset, std::uint64_t length_bytes) const {
-  return !grows_ || (holds(offset) && holds(offset + length_bytes - 1));
-}
-
-bool HeldMemory::holds(std::uint64_t offset) const {
-  if (offset < end_of_fixed_part(geometry_)) return true;
-  if (offset < geometry_.region_offset(geometry_.region_count)) {
-    return regions_[(offset - geometry_.region_offset(0)) / geometry_.region_bytes];
+  if (!grows_) return true;
+  const std::uint64_t last = offset + length_bytes - 1;
+  if (last < end_of_fixed_part(geometry_)) return true;
+  if (last < geometry_.region_offset(geometry_.region_count)) {
+    const std::uint64_t begin = geometry_.region_offset(0);
+    const std::uint64_t region = (last - begin) / geometry_.region_bytes;
+    return offset >= geometry_.region_offset(region) && regions_[region];
   }
-  const auto space = geometry_.mature_space_at(offset);
-  return space && mature_[*space].held;
+  const auto space = geometry_.mature_space_at(last);
+  return space && offset >= geometry_.mature_offset(*space) && mature_[*space].held;
 }
 
 }  // namespace falafel::engine

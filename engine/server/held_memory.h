@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "engine/layout/geometry.h"
-#include "engine/layout/tables.h"
 #include "engine/server/mature_spaces.h"
 #include "fabric/fabric.h"
 
@@ -29,7 +28,8 @@ class HeldMemory {
 
   bool grows() const { return grows_; }
   // These return false if the system has no more memory. What is held already costs nothing.
-  bool hold_tables(const Tables& tables);
+  // All tables up to that one, because clients may still pass those before the first one in use.
+  bool hold_tables(std::uint32_t last);
   bool hold_region(std::uint32_t region);
   bool hold_block(std::uint32_t block);
   // Holds the block that is free and not held, and has the lowest number. Requires one.
@@ -37,13 +37,13 @@ class HeldMemory {
   // Requires one that is free and held. Of these, releases that with the highest number.
   void release_a_block();
 
-  // Returns whether the server may read a container there. It is in regions, or in blocks.
+  // Returns whether the server may read a container there. It is in one region or one block. What a
+  // hostile client makes may reach beyond, where there may be no memory between two parts.
   bool holds(std::uint64_t offset, std::uint64_t length_bytes) const;
   std::uint64_t held_bytes() const { return held_bytes_; }
 
  private:
   bool hold(std::uint64_t offset, std::uint64_t length_bytes);
-  bool holds(std::uint64_t offset) const;
 
   const Geometry geometry_;
   const bool grows_;

@@ -98,7 +98,7 @@ fabric::Result<void> ServerState::prepare_memory() {
 fabric::Result<void> ServerState::recover() {
   if (chunk_.tables.are_growing()) host_.count(probes::recovery_met_growth);
   MemoryRecovery memory(host_, chunk_, options_, *book_, *held_, statistics_);
-  if (!held_->hold_tables(chunk_.tables) || !memory.hold_data()) return lacks_memory();
+  if (!held_->hold_tables(chunk_.tables.last) || !memory.hold_data()) return lacks_memory();
   rebindings_ = TableRecovery(host_, chunk_, options_).run();
   if (!memory.run()) return lacks_memory();
   return {};

@@ -28,7 +28,6 @@ TableAudit::TableAudit(fabric::Host& host, const Chunk& chunk, const Safeguards&
 
 bool TableAudit::walk_piece() {
   update_.finish();
-  if (next_slot_ < chunk_.first_slot_in_use()) move_to(chunk_.first_slot_in_use());
   for (Piece piece(host_); !piece.is_over();) {
     if (!look_at(next_slot_, piece)) return false;
     move_to(next_slot_ + 1);
@@ -53,8 +52,7 @@ bool TableAudit::look_at(std::uint64_t slot, Piece& piece) {
   const Entry entry = chunk_.load_entry(slot);
   bool is_occupied = !entry.is_empty();
   const std::uint32_t table = chunk_.geometry.table_of(slot);
-  const bool is_frozen = table < chunk_.tables.last && entry.is_frozen();
-  if (safeguards_.bounded_walks && !is_frozen && is_foreign(entry)) {
+  if (safeguards_.bounded_walks && is_foreign(table, entry)) {
     if (!repair(slot, entry, piece)) return false;
     is_occupied = !chunk_.load_entry(slot).is_empty();
   }
@@ -66,8 +64,13 @@ bool TableAudit::look_at(std::uint64_t slot, Piece& piece) {
   return true;
 }
 
-bool TableAudit::is_foreign(Entry entry) const {
+bool TableAudit::is_foreign(std::uint32_t table, Entry entry) const {
   if (entry.is_locked()) return true;
+  if (table < chunk_.tables.last && entry.is_frozen()) return false;
+  // Nothing else is left of a table that is no longer in use.
+  if (table < chunk_.tables.first && safeguards_.freeze_empty_slots) {
+    return entry != chunk_.stand_in_for(entry);
+  }
   if (entry.is_empty()) return entry.is_deleted();
   const std::uint64_t offset = chunk_.geometry.to_offset(entry.reference());
   if (offset == Geometry::stand_in_offset()) return !entry.is_deleted();
@@ -78,7 +81,8 @@ bool TableAudit::is_foreign(Entry entry) const {
 bool TableAudit::repair(std::uint64_t slot, Entry entry, Piece& piece) {
   piece.add(work_of_repair);
   const Entry unlocked = entry.without_lock();
-  const bool may_stay = entry.is_locked() && !is_foreign(unlocked) && !unlocked.is_empty();
+  const std::uint32_t table = chunk_.geometry.table_of(slot);
+  const bool may_stay = entry.is_locked() && !is_foreign(table, unlocked) && !unlocked.is_empty();
   const Place place = may_stay ? place_of(slot, unlocked, piece) : Place::wrong;
   if (place == Place::not_yet_known) return false;
   const Entry repaired = place == Place::right ? unlocked : chunk_.stand_in_for(entry);

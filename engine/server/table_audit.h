@@ -1,9 +1,11 @@
 // The audit walks over the table, counts deleted entries, and repairs entries that no correct
-// client writes. It walks over all tables in use.
+// client writes. It walks over all tables that have begun: clients may still pass those that are no
+// longer in use.
 //
 // Clients may swap any entry, so the contents of the table are untrusted input. The audit looks for
 // entries that are locked (the cleanup holds no locks when the audit runs), that point to memory
-// not in use, or that are empty with a flag set and not frozen. If a locked entry points to a
+// not in use, or that are empty with a flag set and not frozen; in a table that is no longer in
+// use, for all entries that are not frozen and have a key. If a locked entry points to a
 // container whose key belongs into its chain, the audit removes the lock. Any other such entry
 // becomes a deleted entry without a key, which searches pass and the next cleanup removes. The
 // audit never empties it, because chains of other keys may run through it.
@@ -59,7 +61,7 @@ class TableAudit {
   enum class Place : std::uint8_t { right, wrong, not_yet_known };
 
   void move_to(std::uint64_t slot);
-  bool is_foreign(Entry entry) const;
+  bool is_foreign(std::uint32_t table, Entry entry) const;
   bool look_at(std::uint64_t slot, Piece& piece);
   bool repair(std::uint64_t slot, Entry entry, Piece& piece);
   Place place_of(std::uint64_t slot, Entry entry, Piece& piece);

@@ -31,7 +31,7 @@ TableGrowth::TableGrowth(fabric::Host& host, Chunk& chunk, const Safeguards& saf
 
 bool TableGrowth::begin() {
   const Tables next{.first = chunk_.tables.first, .last = chunk_.tables.last + 1};
-  if (chunk_.held != nullptr && !chunk_.held->hold_tables(next)) return false;
+  if (chunk_.held != nullptr && !chunk_.held->hold_tables(next.last)) return false;
   publish(next);
   ++counters_.tables_begun;
   host_.count(probes::table_growth_began);

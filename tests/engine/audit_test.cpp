@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/layout/entry.h"
+#include "engine/layout/key_hash.h"
 #include "tests/engine/planted.h"
 #include "tests/engine/store.h"
 #include "tools/scenarios/store/raw_client.h"
@@ -92,6 +93,34 @@ TEST(Audit, TakesAForeignLockOffAKeyInItsPlace) {
       EXPECT_EQ(run.state.contents.size(), 1U);
     }
   }
+}
+
+// A client that knows only the first table begins its searches there. It would wait for the lock
+// until its time-out, again and again.
+TEST(Audit, TakesAForeignLockOffATableThatIsNoLongerInUse) {
+  constexpr int keys = 60;
+  StoreOptions options = audited_store(1, engine::Collection::scan_memory);
+  options.server.geometry.most_tables = 3;
+  options.simulation.step_limit = 10'000'000;
+  const StoreRun run = run_attacked(
+      options, [](TestStore& store, fabric::Host& host, Client& client, RawClient& attacker) {
+        const auto other = Client::connect(host, store.address(), {}).value();
+        for (int number = 0; number < keys; ++number) {
+          ASSERT_EQ(other->set(numbered(number), bytes_of("value")).answer, Answer::stored);
+        }
+        while (store.server()->inspect().tables.first == 0) {
+          host.sleep_until(host.now_ns() + audit_interval_ns);
+        }
+        const std::uint64_t slot =
+            engine::home_slot(numbered(0), store.server()->hash_key(), audited_entries);
+        attack(attacker, slot, &Entry::with_locked);
+        const std::uint64_t start_ns = host.now_ns();
+        EXPECT_EQ(client.get(numbered(0)).value, bytes_of("value"));
+        EXPECT_LE(host.now_ns() - start_ns, 2 * audit_interval_ns);
+        other->disconnect();
+      });
+  EXPECT_EQ(run.inspection.statistics.entries_repaired, 1U);
+  EXPECT_EQ(run.state.contents.size(), static_cast<std::size_t>(keys));
 }
 
 // The region is released and collected while its entry is locked.

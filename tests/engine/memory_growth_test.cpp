@@ -73,6 +73,27 @@ TEST(MemoryGrowth, HoldsAboutAsMuchAsTheDataNeed) {
   EXPECT_LT(run.inspection.held_bytes, options_of_memory_growth().server.geometry.chunk_bytes());
 }
 
+// The server read a container that a hostile client had made, and that reached from one part over
+// bytes without memory into the next one.
+TEST(MemoryGrowth, HoldsNothingBetweenItsParts) {
+  StoreOptions options = options_of_memory_growth();
+  engine::Geometry& geometry = options.server.geometry;
+  geometry.mature_bytes = grown_block_bytes + 32;  // another 32 bytes align the next block
+  options.server.least_held_bytes = geometry.chunk_bytes();
+  fabric::FiberStackPool stacks;
+  TestStore store(options, stacks);
+  store.add_client([&](fabric::Host&, Client&) {
+    const std::uint64_t second = geometry.mature_offset(1);
+    const std::uint64_t end_of_first = geometry.mature_offset(0) + geometry.mature_bytes;
+    ASSERT_LT(end_of_first, second);
+    EXPECT_TRUE(store.server()->holds(end_of_first - 24, 24));
+    EXPECT_TRUE(store.server()->holds(second, 64));
+    EXPECT_FALSE(store.server()->holds(end_of_first - 24, 32));
+    EXPECT_FALSE(store.server()->holds(end_of_first - 24, second - end_of_first + 32));
+  });
+  run_memory_growth(store);
+}
+
 TEST(MemoryGrowth, RefusesASetAtTheLimitOnly) {
   fabric::FiberStackPool stacks;
   TestStore store(options_of_memory_growth(), stacks);
