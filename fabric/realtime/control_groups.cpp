@@ -1,6 +1,6 @@
-// /proc/self/cgroup names the process's group in each hierarchy, and /proc/self/mountinfo the folder
-// where a hierarchy is mounted. In a container, that folder often begins at the container's group,
-// so the groups around it cannot be seen.
+// /proc/self/cgroup names the process's group in each hierarchy, and /proc/self/mountinfo the
+// folder where a hierarchy is mounted. In a container, that folder often begins at the container's
+// group, so the groups around it cannot be seen.
 #include "fabric/realtime/control_groups.h"
 
 #include <algorithm>

@@ -48,7 +48,7 @@ struct Burst {
   std::uint64_t value_bytes = 0;
 };
 
-// What clients do while a server's process runs, and after it has been killed.
+// The operations of a client while a server's process runs, and after it has been killed.
 struct Life {
   std::vector<Burst> with_server;
   bool is_killed = false;
