@@ -4,13 +4,19 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 namespace falafel {
 namespace {
 
-// Client and server check each other's version. Their errors have no separate code for a mismatch.
+// Client and server check the versions of each other's messages, shared memory and superblock.
+// Their errors name the version and have no separate code, because a server's refusal is a text.
 bool is_about_version(const fabric::Error& error) {
-  return error.detail.find("speaks version") != std::string::npos;
+  constexpr std::string_view word = "version ";
+  const std::size_t found = error.detail.find(word);
+  const std::size_t number = found + word.size();
+  return found != std::string::npos && number < error.detail.size() &&
+         error.detail[number] >= '0' && error.detail[number] <= '9';
 }
 
 OpenProblem problem_of(const fabric::Error& error) {

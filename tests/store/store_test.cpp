@@ -437,6 +437,20 @@ OpenProblem problem_of(const StoreOptions& options, const char* expected_detail)
   return store.error().problem;
 }
 
+TEST_F(StoreTest, OpeningNamesAnotherVersionOfTheLayout) {
+  const ServerThread server(
+      directory(), [](fabric::Host& host, const std::function<void()>& on_ready) {
+        const auto store = engine::Server::start(host, {}).value();
+        constexpr std::uint64_t version_offset = 8;
+        fabric::MemoryBlock& memory = store->memory();
+        memory.store(version_offset, (memory.load(version_offset) >> 32U << 32U) + 99);
+        on_ready();
+        host.sleep_until(fabric::never_ns);
+      });
+  EXPECT_EQ(problem_of(options(), "version 99, but this client supports versions"),
+            OpenProblem::other_version);
+}
+
 TEST_F(StoreTest, OpeningSaysWhatIsWrong) {
   EXPECT_EQ(problem_of(options(), "no server named 'falafel'"), OpenProblem::no_server);
   StoreOptions wrong = options();
