@@ -12,7 +12,7 @@ constexpr Entry occupied = Entry{}.pointing_to(40);
 
 // Slots 2, 3 and 4 were occupied at some time, and so were 8, 9 and 0, across the end of the table.
 AttackedSlots two_stretches() {
-  AttackedSlots slots(10);
+  AttackedSlots slots({.table_entries = 10});
   for (const std::uint64_t slot : {2U, 3U, 4U, 8U, 9U, 0U}) {
     slots.on_changed(slot, {}, occupied, false);
     slots.on_changed(slot, occupied, Entry{}.with_next_tag(30), false);  // empty again
@@ -52,6 +52,16 @@ TEST(AttackedSlots, TouchesWhatASlotJoins) {
   for (const std::uint64_t home : {8U, 9U, 0U, 1U, 2U, 3U, 4U})
     EXPECT_TRUE(slots.may_have_damaged(home));
   for (const std::uint64_t home : {5U, 6U, 7U}) EXPECT_FALSE(slots.may_have_damaged(home));
+}
+
+// Slots 10 and 11 are the first ones of the second table, which has 20 entries.
+TEST(AttackedSlots, TouchesTheStretchInEachTable) {
+  AttackedSlots slots({.table_entries = 10, .most_tables = 2});
+  slots.on_changed(10, {}, occupied, false);
+  slots.on_changed(11, occupied, occupied.with_locked(), true);
+  for (std::uint64_t hash = 0; hash < 20; ++hash) {
+    EXPECT_EQ(slots.may_have_damaged(hash), hash == 0 || hash == 1) << hash;
+  }
 }
 
 TEST(AttackedSlots, TouchesEverythingWithAnotherOffset) {

@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <string>
 
+#include "engine/layout/entry.h"
 #include "engine/probes.h"
 #include "explorer/campaign.h"
 #include "tests/explorer/describe_findings.h"
 #include "tests/scenarios/store/drawn_worlds.h"
 #include "tools/scenarios/store/program.h"
 #include "tools/scenarios/store/scenario.h"
+#include "tools/scenarios/store/tag_world.h"
 
 namespace falafel::store_scenario {
 namespace {
@@ -69,6 +71,37 @@ TEST(Growth, LosesChangesIfEntriesAreNotLocked) {
 TEST(Growth, IsDrawnAsChosen) {
   expect_drawn_as_chosen(growth(Share::some),
                          [](const Scenario& scenario) { return scenario.geometry.can_grow(); });
+}
+
+TEST(Growth, HoldsBesideAHostileClient) {
+  ScenarioChoices choices = growth(Share::only);
+  choices.hostile = Share::only;
+  for (std::uint64_t seed = 1; seed <= drawn_seeds; ++seed) {
+    const Scenario scenario = draw_scenario(choices, seed);
+    const bool is_tag_world = scenario.geometry.tag_bits != engine::most_tag_bits;
+    EXPECT_EQ(scenario.geometry.can_grow(), !is_tag_world) << seed;
+    EXPECT_EQ(scenario.attacks.empty(), is_tag_world) << seed;
+  }
+  const auto result = explorer::run_campaign(StoreProgram(choices), {.schedules = 300});
+  EXPECT_EQ(describe_findings(result), "");
+  EXPECT_GT(explorer::count_of(result.probes, probes::entry_moved_to_table.name), 0U);
+  EXPECT_GT(explorer::count_of(result.probes, probes::entry_repaired.name), 0U);
+}
+
+TEST(Growth, HoldsWhileTagsWrapAround) {
+  ScenarioChoices choices = growth(Share::only);
+  choices.tag_worlds = Share::only;
+  choices.memory_growth = Share::some;
+  for (std::uint64_t seed = 1; seed <= drawn_seeds; ++seed) {
+    const Scenario scenario = draw_scenario(choices, seed);
+    EXPECT_TRUE(scenario.geometry.can_grow()) << seed;
+    EXPECT_LT(scenario.geometry.tag_bits, engine::most_tag_bits) << seed;
+    EXPECT_TRUE(do_tags_outlast_operations(scenario)) << scenario.describe();
+  }
+  const auto result = explorer::run_campaign(StoreProgram(choices), {.schedules = 80});
+  EXPECT_EQ(describe_findings(result), "");
+  EXPECT_GT(explorer::count_of(result.probes, probes::entry_moved_to_table.name), 0U);
+  EXPECT_GT(explorer::count_of(result.probes, probes::memory_grew.name), 0U);
 }
 
 TEST(Growth, SurvivesJsonAndIsDocumented) {

@@ -21,6 +21,16 @@ void make_room(engine::Geometry& geometry, std::uint64_t keys) {
   }
 }
 
+// The attacks go to one or two slots of all tables.
+void spread_attacks(fabric::RandomGenerator& random, Scenario& scenario) {
+  if (scenario.attacks.empty()) return;
+  const std::uint64_t count = scenario.geometry.slot_count();
+  const std::uint64_t first = random.below(count);
+  const std::uint64_t second = random.below(count);
+  for (PlannedAttack& attack : scenario.attacks)
+    attack.slot = attack.slot % 2 == 0 ? first : second;
+}
+
 }  // namespace
 
 void make_table_grow(fabric::RandomGenerator& random, Scenario& scenario) {
@@ -42,6 +52,7 @@ void make_table_grow(fabric::RandomGenerator& random, Scenario& scenario) {
       operation.value_bytes -= std::min(operation.value_bytes, 1U);
     }
   }
+  spread_attacks(random, scenario);
 }
 
 }  // namespace falafel::store_scenario

@@ -9,6 +9,8 @@
 
 #include "engine/layout/container.h"
 #include "engine/layout/crc32c.h"
+#include "engine/layout/status_line.h"
+#include "engine/layout/tables.h"
 #include "fabric/at_end.h"
 #include "tools/scenarios/store/store_world.h"
 
@@ -251,36 +253,51 @@ void HostileParty::wait_until_expelled(fabric::Host& host, const PlannedAttack& 
 // --------------------------------------------------------------------------------------------
 // Words
 
-std::optional<Entry> HostileParty::read_entry(std::uint64_t slot) {
+std::optional<std::uint64_t> HostileParty::read_word(fabric::MemoryAddress place) {
   fabric::WorkRequest request;
   request.opcode = fabric::Opcode::read;
   request.length_bytes = fabric::word_bytes;
   request.local = client_->buffer().at(0);
-  request.remote = {client_->hello().table_key,
-                    scenario_.geometry.entry_offset(slot % scenario_.geometry.table_entries)};
+  request.remote = place;
   if (!client_->execute(request)) return std::nullopt;
   std::uint64_t word = 0;
   std::memcpy(&word, client_->buffer().bytes(0, sizeof word).data(), sizeof word);
-  return Entry(word);
+  return word;
+}
+
+// If the memory grows, a table that has not begun may have none. Otherwise the client also attacks
+// tables before they begin.
+std::uint64_t HostileParty::count_slots() {
+  const engine::Geometry& geometry = scenario_.geometry;
+  if (!geometry.can_grow() || !scenario_.memory_grows) return geometry.slot_count();
+  const auto word = read_word({client_->hello().chunk_key, engine::tables_offset});
+  return geometry.first_slot(engine::Tables::from_word(word.value_or(0)).last + 1);
+}
+
+fabric::MemoryAddress HostileParty::place_of(std::uint64_t slot) {
+  const std::uint64_t attacked = slot % count_slots();
+  const bool is_in_first_table = attacked < scenario_.geometry.table_entries;
+  return {is_in_first_table ? client_->hello().table_key : client_->later_tables_key(),
+          scenario_.geometry.entry_offset(attacked)};
 }
 
 // False if the connection is broken.
 bool HostileParty::swap_entry(std::uint64_t slot, const std::function<Entry(Entry)>& alter) {
-  auto expected = read_entry(slot);
+  const fabric::MemoryAddress place = place_of(slot);
+  auto expected = read_word(place);
   for (int attempt = 0; expected && attempt < most_swaps; ++attempt) {
     fabric::WorkRequest request;
     request.opcode = fabric::Opcode::compare_and_swap;
     request.length_bytes = fabric::word_bytes;
     request.local = client_->buffer().at(0);
-    request.remote = {client_->hello().table_key,
-                      scenario_.geometry.entry_offset(slot % scenario_.geometry.table_entries)};
-    request.compare = expected->word();
-    request.swap_or_add = alter(*expected).word();
+    request.remote = place;
+    request.compare = *expected;
+    request.swap_or_add = alter(Entry(*expected)).word();
     if (!client_->execute(request)) return false;
     std::uint64_t found = 0;
     std::memcpy(&found, client_->buffer().bytes(0, sizeof found).data(), sizeof found);
-    if (found == expected->word()) return true;
-    expected = Entry(found);
+    if (found == *expected) return true;
+    expected = found;
   }
   return expected.has_value();
 }
@@ -346,8 +363,8 @@ std::uint32_t HostileParty::reference_to_point_to(const PlannedAttack& attack) {
       offset = geometry.region_offset(regions_.back().number) + number % geometry.region_bytes;
       break;
     case 1: {
-      const auto other = read_entry(number % geometry.table_entries);
-      return other ? other->reference() : 0;
+      const auto other = read_word(place_of(number));
+      return other ? Entry(*other).reference() : 0;
     }
     case 2: return static_cast<std::uint32_t>(attack.number);
     default: break;

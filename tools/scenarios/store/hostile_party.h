@@ -60,7 +60,9 @@ class HostileParty {
 
   void listen(fabric::Host& host);
   bool has_region(fabric::Host& host);
-  std::optional<engine::Entry> read_entry(std::uint64_t slot);
+  std::optional<std::uint64_t> read_word(fabric::MemoryAddress place);  // nullopt: broken
+  std::uint64_t count_slots();
+  fabric::MemoryAddress place_of(std::uint64_t slot);
   bool swap_entry(std::uint64_t slot, const std::function<engine::Entry(engine::Entry)>& alter);
   std::uint32_t reference_to_point_to(const PlannedAttack& attack);
   void wait_until_expelled(fabric::Host& host, const PlannedAttack& attack);

@@ -40,6 +40,8 @@ std::unique_ptr<RawClient> RawClient::connect(fabric::Host& host, const fabric::
   const auto hello = engine::from_bytes<engine::ServerHello>(connection->private_data);
   if (!hello) return nullptr;
   client->hello_ = *hello;
+  const auto growing = engine::from_bytes<engine::GrowingServerHello>(connection->private_data);
+  if (growing) client->later_tables_key_ = growing->later_tables_key;
   for (std::uint64_t index = 0; index < options.receive_requests; ++index)
     client->post_receive(index);
   return client;

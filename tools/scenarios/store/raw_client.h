@@ -29,6 +29,8 @@ class RawClient {
                                             const RawClientOptions& options = {});
 
   const engine::ServerHello& hello() const { return hello_; }
+  // As in GrowingServerHello; 0 if the table cannot grow.
+  std::uint32_t later_tables_key() const { return later_tables_key_; }
 
   // Posts a message and waits for its completion. Returns false if the connection is broken.
   bool send(const engine::ControlMessage& message);
@@ -46,6 +48,7 @@ class RawClient {
   void post_receive(std::uint64_t index);
 
   engine::ServerHello hello_{};
+  std::uint32_t later_tables_key_ = 0;
   std::unique_ptr<fabric::ProtectionDomain> domain_;
   std::unique_ptr<fabric::CompletionQueue> sends_;
   std::unique_ptr<fabric::CompletionQueue> receives_;

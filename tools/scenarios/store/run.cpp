@@ -25,8 +25,8 @@ namespace {
 // Returns whether a hostile client may have damaged the key.
 bool may_be_damaged(const std::string& key, const Scenario& scenario,
                     const AttackedSlots& attacked) {
-  return attacked.may_have_damaged(engine::home_slot(
-      std::as_bytes(std::span(key)), scenario.hash_key, scenario.geometry.table_entries));
+  return attacked.may_have_damaged(
+      engine::hash_of(std::as_bytes(std::span(key)), scenario.hash_key));
 }
 
 // All operations except those on keys that a hostile client may have damaged.

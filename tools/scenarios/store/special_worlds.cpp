@@ -73,30 +73,31 @@ void SpecialWorlds::draw_warm_restarts(Scenario& scenario) const {
   restart_warm(random, scenario);
 }
 
-// Half of the worlds with `some`. The table of hostile worlds and of those in which tags wrap
-// around does not grow, and neither does that of the thesis.
+// Half of the worlds with `some`, except those of the thesis, whose table does not grow. Hostile
+// worlds and those in which tags wrap around are among them only if there are no others.
 void SpecialWorlds::draw_growth(Scenario& scenario) const {
   const bool needs_growth =
       !choices_.safeguards.freeze_empty_slots || !choices_.safeguards.lock_before_move;
   const Share share = needs_growth ? Share::only : choices_.growth;
-  const bool may_grow = scenario.attacks.empty() && choices_.safeguards.bounded_walks &&
-                        scenario.geometry.tag_bits == engine::most_tag_bits;
+  const bool wraps = scenario.geometry.tag_bits != engine::most_tag_bits;
+  const bool may_grow = choices_.safeguards.bounded_walks &&
+                        (scenario.attacks.empty() || choices_.hostile == Share::only) &&
+                        (!wraps || choices_.tag_worlds == Share::only);
   if (share == Share::none || !may_grow) return;
   fabric::RandomGenerator random(seed_ ^ growth_stream);
-  const bool is_one = random.below(2) == 0;
-  if (is_one || share == Share::only) make_table_grow(random, scenario);
+  if (random.below(2) != 0 && share != Share::only) return;
+  wraps ? let_table_of_tag_world_grow(random, scenario) : make_table_grow(random, scenario);
 }
 
-// Half of the worlds with `some`. Those in which tags wrap around, and those of the thesis, have no
-// blocks.
+// Half of the worlds with `some`, except those of the thesis, which have no blocks. Worlds in which
+// tags wrap around are among them only if there are no others.
 void SpecialWorlds::draw_memory_growth(Scenario& scenario) const {
   const Share share = choices_.memory_growth;
-  const bool may_grow = choices_.safeguards != engine::Safeguards::published() &&
-                        scenario.geometry.tag_bits == engine::most_tag_bits;
-  if (share == Share::none || !may_grow) return;
+  const bool wraps = scenario.geometry.tag_bits != engine::most_tag_bits;
+  if (share == Share::none || (wraps && choices_.tag_worlds != Share::only)) return;
+  if (choices_.safeguards == engine::Safeguards::published()) return;
   fabric::RandomGenerator random(seed_ ^ memory_growth_stream);
-  const bool is_one = random.below(2) == 0;
-  if (is_one || share == Share::only) make_memory_grow(random, scenario);
+  if (random.below(2) == 0 || share == Share::only) make_memory_grow(random, scenario);
 }
 
 // Half of the worlds with `some`. A scan requires the hardened protocol.

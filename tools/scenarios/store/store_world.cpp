@@ -35,7 +35,7 @@ StoreWorld::StoreWorld(const Scenario& scenario, RunListener* listener)
       hostile_(
           scenario, [this] { return are_faults_over(); }, [this] { return is_server_stopped(); }),
       is_hostile_over_(scenario.attacks.empty()),
-      attacked_(scenario.geometry.slot_count()) {}
+      attacked_(scenario.geometry) {}
 
 void StoreWorld::add_hosts(sim::Simulation& simulation) {
   simulation_ = &simulation;

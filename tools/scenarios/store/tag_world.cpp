@@ -16,6 +16,14 @@ constexpr std::uint64_t tag_world_step_ns = 10;
 // cleanup.
 constexpr std::uint64_t changes_per_operation = 3;
 
+// A table that grows freezes an entry or moves one there once. A move that finds no room locks and
+// unlocks the entry, and is tried again after each audit and each cleanup. One operation in another
+// table may ask for a cleanup.
+constexpr std::uint64_t changes_per_operation_beside_growth = 4;
+std::uint64_t changes_by_growth(const Scenario& scenario, std::uint64_t duration_ns) {
+  return 2 + 2 * (duration_ns / scenario.cleanup_interval_ns + 1);
+}
+
 // The operations that run while another one lasts as long as possible: twice the heartbeat
 // time-out, plus once more until the server has detected and fenced the client; and before it,
 // while the location cache trusts the entry that the operation uses. Each fiber may have one
@@ -25,13 +33,27 @@ std::uint64_t changes_during_an_operation(const Scenario& scenario, std::uint64_
   const engine::LocationCacheOptions& cache = scenario.location_cache;
   const std::uint64_t trust_ns = cache.entries > 0 ? cache.trust_ns : 0;
   const std::uint64_t operation_ns = 3 * scenario.heartbeat_timeout_ns + trust_ns;
-  return other_fibers * (operation_ns / pace_ns + 2) * changes_per_operation;
+  const std::uint64_t operations = other_fibers * (operation_ns / pace_ns + 2);
+  if (!scenario.geometry.can_grow()) return operations * changes_per_operation;
+  return operations * changes_per_operation_beside_growth +
+         changes_by_growth(scenario, operation_ns);
 }
 
 std::uint64_t count_fibers(const Scenario& scenario) {
   std::uint64_t fibers = 0;
   for (const ClientPlan& client : scenario.clients) fibers += client.fibers;
   return fibers;
+}
+
+// The shortest pause between two operations.
+std::uint64_t pace_of(const Scenario& scenario) {
+  std::uint64_t pace_ns = fabric::never_ns;
+  for (const ClientPlan& client : scenario.clients) {
+    for (const PlannedOperation& operation : client.operations) {
+      pace_ns = std::min(pace_ns, operation.pause_ns);
+    }
+  }
+  return pace_ns;
 }
 
 std::uint32_t tag_bits_above(std::uint64_t changes) {
@@ -125,14 +147,25 @@ void make_tag_world(fabric::RandomGenerator& random, Scenario& scenario) {
       tag_bits_above(changes_during_an_operation(scenario, count_fibers(scenario) - 1, pace_ns));
 }
 
-bool do_tags_outlast_operations(const Scenario& scenario) {
-  if (scenario.geometry.tag_bits == engine::most_tag_bits) return true;
-  std::uint64_t pace_ns = fabric::never_ns;
-  for (const ClientPlan& client : scenario.clients) {
-    for (const PlannedOperation& operation : client.operations) {
-      pace_ns = std::min(pace_ns, operation.pause_ns);
+void let_table_of_tag_world_grow(fabric::RandomGenerator& random, Scenario& scenario) {
+  engine::Geometry& geometry = scenario.geometry;
+  const std::uint64_t keys = 2 + random.below(3);
+  geometry.table_entries = 1 + random.below(2);
+  geometry.most_tables = static_cast<std::uint32_t>(2 + random.below(2));
+  geometry.mature_bytes += keys * geometry.region_bytes;
+  for (ClientPlan& client : scenario.clients) {
+    for (PlannedOperation& operation : client.operations) {
+      const std::uint64_t key = random.below(3 * keys);
+      if (key < keys) operation.key = static_cast<std::uint32_t>(key);
     }
   }
+  geometry.tag_bits = tag_bits_above(
+      changes_during_an_operation(scenario, count_fibers(scenario) - 1, pace_of(scenario)));
+}
+
+bool do_tags_outlast_operations(const Scenario& scenario) {
+  if (scenario.geometry.tag_bits == engine::most_tag_bits) return true;
+  const std::uint64_t pace_ns = pace_of(scenario);
   return pace_ns > 0 &&
          (std::uint64_t{1} << scenario.geometry.tag_bits) >
              changes_during_an_operation(scenario, count_fibers(scenario) - 1, pace_ns);

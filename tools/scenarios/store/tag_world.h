@@ -26,6 +26,10 @@ namespace falafel::store_scenario {
 // Turns a random scenario into such a scenario.
 void make_tag_world(fabric::RandomGenerator& random, Scenario& scenario);
 
+// The table of such a scenario begins with one or two entries. A third of the operations use other
+// keys, so it grows while tags wrap around.
+void let_table_of_tag_world_grow(fabric::RandomGenerator& random, Scenario& scenario);
+
 // Returns whether tags outlast operations according to the relation above. Tags with all their bits
 // do.
 bool do_tags_outlast_operations(const Scenario& scenario);
