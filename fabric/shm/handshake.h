@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -40,12 +41,18 @@ static_assert(std::has_unique_object_representations_v<HandshakeMessage>);
 // Sent before a socket is closed in good order: the queue pair is gone, its process is not.
 inline constexpr std::byte goodbye{'b'};
 
-// Empty if the bytes are not a message of this protocol. The message may have another version.
+// Empty if the bytes are not a message of this protocol. Other versions have other lengths; of
+// their messages, only magic and version are known.
 inline std::optional<HandshakeMessage> parse_handshake(std::span<const std::byte> bytes) {
   HandshakeMessage message;
+  constexpr std::size_t version_at = offsetof(HandshakeMessage, version);
+  if (bytes.size() < version_at + sizeof message.version) return std::nullopt;
+  std::memcpy(&message.magic, bytes.data(), sizeof message.magic);
+  std::memcpy(&message.version, bytes.data() + version_at, sizeof message.version);
+  if (message.magic != layout_magic) return std::nullopt;
+  if (message.version != layout_version) return message;
   if (bytes.size() != sizeof message) return std::nullopt;
   std::memcpy(&message, bytes.data(), sizeof message);
-  if (message.magic != layout_magic) return std::nullopt;
   return message;
 }
 

@@ -8,12 +8,10 @@ each pair does."""
 
 import argparse
 import hashlib
-import io
 import pathlib
 import signal
 import subprocess
 import sys
-import tarfile
 import tempfile
 import unittest
 
@@ -23,8 +21,9 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "store"))
 from harness import Falafel
 from hang_limit import HANG_LIMIT_SECONDS
 
-# Exit statuses. Revisions until 0.1.0 call a version of the superblock wrong usage.
-REFUSALS = {"present": (5,), "earlier": (2, 5)}
+# Exit statuses. Earlier revisions have others for versions of the superblock (wrong usage) and of
+# shared memory (the server refuses, sometimes without a reason).
+REFUSALS = {"present": (5,), "earlier": (2, 5, 11)}
 KEYS = 40
 # A store that grows, which older revisions do not know, and one that does not.
 SIZES = (("--memory", "8MiB", "--max-memory", "32MiB"), ("--memory", "16MiB"))
@@ -44,8 +43,7 @@ def parse_arguments():
 def build(root, revision, folder):
     """Builds falafel of that revision, and returns its path. Not optimized, which takes half the time."""
     archive = subprocess.run(["git", "archive", revision], cwd=root, check=True, capture_output=True)
-    with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as sources:
-        sources.extractall(folder, filter="data")
+    subprocess.run(["tar", "x", "-C", folder], input=archive.stdout, check=True)
     for words in (["cmake", "--preset", "release", "-DCMAKE_CXX_FLAGS_RELEASE=-O0"],
                   ["ninja", "-C", "build/release", "bin/falafel"]):
         subprocess.run(words, cwd=folder, check=True, stdout=subprocess.DEVNULL,
@@ -106,7 +104,8 @@ class AdjacentReleases(unittest.TestCase):
         status, _, error = self.run_program(program, "set", "key", "value")
         if status != 0:
             self.assertIn(status, REFUSALS[name], error)
-            self.assertRegex(error, "version [0-9]")
+            if name == "present":
+                self.assertRegex(error, "version [0-9]")
             return f"refuses: {error.strip()}"
         self.assertEqual(self.run_program(program, "get", "key")[:2], (0, b"value"))
         self.assertEqual(self.run_program(program, "del", "key")[0], 0)
@@ -117,14 +116,16 @@ class AdjacentReleases(unittest.TestCase):
         for server_name, server_program, client_name, client_program in self.directions:
             for options in self.sizes(server_program):
                 with self.subTest(server=server_name, options=options):
-                    server = self.serve(server_program, *options)
-                    outcome = self.use(client_name, client_program)
-                    words = " ".join(("serve", *options))
-                    print(f"{server_name} {words}, {client_name} client {outcome}", file=sys.stderr)
-                    self.assertEqual(self.use(server_name, server_program), "works")
-                    self.assertEqual(server.end(), 0)
+                    with self.serve(server_program, *options) as server:
+                        outcome = self.use(client_name, client_program)
+                        words = " ".join(("serve", *options))
+                        print(f"{server_name} {words}, {client_name} client {outcome}", file=sys.stderr)
+                        self.assertEqual(self.use(server_name, server_program), "works")
+                        self.assertEqual(server.end(), 0)
 
     def test_memory_files(self):
+        if "--memory-file" not in self.run_program(self.earlier, "serve", "--help")[1].decode():
+            self.skipTest("the earlier revision has no memory files")
         for former_name, former, next_name, following in self.directions:
             for options in self.sizes(former):
                 with self.subTest(former=former_name, options=options):
@@ -152,6 +153,8 @@ class AdjacentReleases(unittest.TestCase):
         self.assertEqual(server.end(), 0)
 
     def test_dumps(self):
+        if b"dump" not in self.run_program(self.earlier, "--help")[1]:
+            self.skipTest("the earlier revision has no dumps")
         dump = pathlib.Path(self.falafel.folder.name) / "dump"
         for former_name, former, next_name, following in self.directions:
             with self.subTest(former=former_name):

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <span>
 
+#include "fabric/shm/handshake.h"
+
 namespace falafel::shm {
 namespace {
 
@@ -113,6 +115,25 @@ TEST(ShmSocket, MessagesWithoutDescriptorsHaveNone) {
   EXPECT_FALSE(received.attached.is_open());
   EXPECT_FALSE(received.lost_attachment);
   EXPECT_EQ(receive_message(sockets.second.get(), buffer).kind, ReceivedMessage::Kind::nothing_yet);
+}
+
+// Each version so far has had another length.
+TEST(ShmHandshake, OfAnotherVersionIsKnownByItsBeginning) {
+  HandshakeMessage message{.version = layout_version + 1, .endpoint = 8, .accepted = 0};
+  const auto bytes = std::as_bytes(std::span(&message, 1));
+  for (const std::size_t length : {std::size_t{8}, std::size_t{40}, bytes.size()}) {
+    const auto parsed = parse_handshake(bytes.first(length));
+    ASSERT_TRUE(parsed.has_value()) << length;
+    EXPECT_EQ(parsed->version, layout_version + 1);
+    EXPECT_EQ(parsed->endpoint, 0U) << "it may be elsewhere in that version";
+    EXPECT_EQ(parsed->accepted, 1U);
+  }
+  EXPECT_FALSE(parse_handshake(bytes.first(7)).has_value());
+  message.version = layout_version;
+  EXPECT_TRUE(parse_handshake(bytes).has_value());
+  EXPECT_FALSE(parse_handshake(bytes.first(40)).has_value());
+  message.magic ^= 1U;
+  EXPECT_FALSE(parse_handshake(bytes).has_value());
 }
 
 }  // namespace
