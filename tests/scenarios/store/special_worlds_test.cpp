@@ -1,0 +1,51 @@
+// All special kinds of worlds at once, in few schedules: the sanitizers run this instead of the
+// campaigns of each kind.
+#include <gtest/gtest.h>
+
+#include "explorer/campaign.h"
+#include "tests/explorer/describe_findings.h"
+#include "tools/scenarios/store/program.h"
+#include "tools/scenarios/store/scenario.h"
+
+namespace falafel::store_scenario {
+namespace {
+
+ScenarioChoices special_worlds() {
+  ScenarioChoices choices;
+  choices.caches = Share::some;
+  choices.warm_restarts = Share::some;
+  choices.growth = Share::some;
+  choices.memory_growth = Share::some;
+  return choices;
+}
+
+TEST(SpecialWorlds, HoldWithScans) {
+  ScenarioChoices choices = special_worlds();
+  choices.scans = Share::some;
+  const auto result = explorer::run_campaign(StoreProgram(choices), {.schedules = 200});
+  EXPECT_EQ(describe_findings(result), "");
+}
+
+TEST(SpecialWorlds, HoldWithUpdates) {
+  ScenarioChoices choices = special_worlds();
+  choices.updates = Share::only;
+  const auto result = explorer::run_campaign(StoreProgram(choices), {.schedules = 200});
+  EXPECT_EQ(describe_findings(result), "");
+}
+
+TEST(SpecialWorlds, HoldWhereTagsWrapAround) {
+  ScenarioChoices choices = special_worlds();
+  choices.tag_worlds = Share::only;
+  const auto result = explorer::run_campaign(StoreProgram(choices), {.schedules = 20});
+  EXPECT_EQ(describe_findings(result), "");
+}
+
+TEST(SpecialWorlds, HoldBesideAHostileClient) {
+  ScenarioChoices choices = special_worlds();
+  choices.hostile = Share::only;
+  const auto result = explorer::run_campaign(StoreProgram(choices), {.schedules = 100});
+  EXPECT_EQ(describe_findings(result), "");
+}
+
+}  // namespace
+}  // namespace falafel::store_scenario
