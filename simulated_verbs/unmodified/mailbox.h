@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <ctime>
+#include <initializer_list>
 
 #include "simulated_verbs/unmodified/calls.h"
 
@@ -23,10 +24,12 @@ namespace falafel::simulated_verbs {
 enum class Turn : std::uint32_t { of_program, of_simulator };
 
 inline constexpr std::size_t most_arguments = 6;
-#define FALAFEL_COUNT(...) +1
-inline constexpr std::size_t operation_count = 0 FALAFEL_OPERATION_CALLS(FALAFEL_COUNT)
-    FALAFEL_QUEUE_CALLS(FALAFEL_COUNT) FALAFEL_BATCH_CALLS(FALAFEL_COUNT);
-#undef FALAFEL_COUNT
+#define FALAFEL_NAME(name, ...) #name,
+inline constexpr std::size_t operation_count =
+    std::initializer_list<const char*>{FALAFEL_OPERATION_CALLS(FALAFEL_NAME) FALAFEL_QUEUE_CALLS(
+                                           FALAFEL_NAME) FALAFEL_BATCH_CALLS(FALAFEL_NAME)}
+        .size();
+#undef FALAFEL_NAME
 
 // Threads that a process can start.
 inline constexpr std::size_t most_threads = 4'096;

@@ -291,8 +291,8 @@ OperationResult StoreWorld::execute_called(fabric::Host& host, std::size_t opera
       watcher_->on_operation_abandoned(fiber);
     }
   });
-  // The history may move it while the operation waits.
-  const checkers::Operation copy = called();
+  // The history may move the operation while it waits.
+  const auto copy = checkers::Operation(called());
   OperationResult result = carry_out(place, copy, time_to_live_ns);
   const Answer answer = result.answer;
   completed = true;
