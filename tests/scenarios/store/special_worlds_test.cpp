@@ -2,6 +2,8 @@
 // campaigns of each kind.
 #include <gtest/gtest.h>
 
+#include <cstdint>
+
 #include "explorer/campaign.h"
 #include "tests/explorer/describe_findings.h"
 #include "tools/scenarios/store/program.h"
@@ -19,32 +21,33 @@ ScenarioChoices special_worlds() {
   return choices;
 }
 
+void expect_to_hold(const ScenarioChoices& choices, std::uint64_t schedules) {
+  const auto result = explorer::run_campaign(StoreProgram(choices), {.schedules = schedules});
+  EXPECT_EQ(describe_findings(result), "");
+}
+
 TEST(SpecialWorlds, HoldWithScans) {
   ScenarioChoices choices = special_worlds();
   choices.scans = Share::some;
-  const auto result = explorer::run_campaign(StoreProgram(choices), {.schedules = 200});
-  EXPECT_EQ(describe_findings(result), "");
+  expect_to_hold(choices, 200);
 }
 
 TEST(SpecialWorlds, HoldWithUpdates) {
   ScenarioChoices choices = special_worlds();
   choices.updates = Share::only;
-  const auto result = explorer::run_campaign(StoreProgram(choices), {.schedules = 200});
-  EXPECT_EQ(describe_findings(result), "");
+  expect_to_hold(choices, 200);
 }
 
 TEST(SpecialWorlds, HoldWhereTagsWrapAround) {
   ScenarioChoices choices = special_worlds();
   choices.tag_worlds = Share::only;
-  const auto result = explorer::run_campaign(StoreProgram(choices), {.schedules = 20});
-  EXPECT_EQ(describe_findings(result), "");
+  expect_to_hold(choices, 20);
 }
 
 TEST(SpecialWorlds, HoldBesideAHostileClient) {
   ScenarioChoices choices = special_worlds();
   choices.hostile = Share::only;
-  const auto result = explorer::run_campaign(StoreProgram(choices), {.schedules = 100});
-  EXPECT_EQ(describe_findings(result), "");
+  expect_to_hold(choices, 100);
 }
 
 }  // namespace
