@@ -70,8 +70,12 @@ class WithPymemcache(FrontTest):
         self.assertTrue(client.touch("key", 0, noreply=False))
         self.assertFalse(client.touch("absent", 0, noreply=False))
         self.assertEqual(client.get("key"), b"7")
+        self.assertEqual(client.set_multi({"a": "1", "b": "2"}), [])
+        self.assertEqual(client.get_multi(["a", "b"]), {"a": b"1", "b": b"2"})
+        self.assertTrue(client.delete_multi(["a", "b"]))
         self.assertTrue(client.flush_all(noreply=False))
         self.assertIsNone(client.get("key"))
+        client.disconnect_all()
 
     def test_a_flush_can_be_forbidden(self):
         client = self.connect("--disable-flush-all")
@@ -83,6 +87,7 @@ class WithPymemcache(FrontTest):
     def test_refuses_what_the_store_cannot_do(self):
         client = self.connect()
         client.set("key", "1", noreply=False)
+        self.assertIn("is not supported", self.refusal(client.cache_memlimit, 64))
         for call, arguments in [(client.touch, ("key", 1)), (client.flush_all, (5,)),
                                 (client.add, ("other", "2", 60))]:
             refusal = self.refusal(call, *arguments, noreply=False)
@@ -250,6 +255,9 @@ class WithOtherLibraries(FrontTest):
         self.assertTrue(client.delete_multi(["a", "b"]))
         self.assertTrue(client.delete("key"))
         self.assertEqual(len(client.get_stats()), 1)
+        self.assertEqual(len(client.get_stats("settings")), 1)
+        self.assertEqual(len(client.get_slabs()), 1)
+        client.reset_cas()
         client.set("key", "1")
         client.flush_all()
         self.assertIsNone(client.get("key"))
