@@ -256,7 +256,6 @@ class WithOtherLibraries(FrontTest):
         self.assertTrue(client.delete("key"))
         self.assertEqual(len(client.get_stats()), 1)
         self.assertEqual(len(client.get_stats("settings")), 1)
-        self.assertEqual(len(client.get_slabs()), 1)
         client.reset_cas()
         client.set("key", "1")
         client.flush_all()
