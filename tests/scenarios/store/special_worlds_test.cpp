@@ -21,8 +21,8 @@ ScenarioChoices special_worlds() {
   return choices;
 }
 
-void expect_to_hold(const ScenarioChoices& choices, std::uint64_t schedules) {
-  const auto result = explorer::run_campaign(StoreProgram(choices), {.schedules = schedules});
+void expect_to_hold(const ScenarioChoices& choices, std::uint64_t count) {
+  const auto result = explorer::run_campaign(StoreProgram(choices), {.schedules = count});
   EXPECT_EQ(describe_findings(result), "");
 }
 
