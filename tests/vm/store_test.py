@@ -15,13 +15,14 @@ DRIVER = f"store_driver --name client --traffic-class {TRAFFIC_CLASS}"
 CLIENT = f"""
 {AWAIT_SERVER}
 for client in 1 2; do
-  {DRIVER} --client $client --seconds 15 --events /results/client$client load &
+  {DRIVER} --client $client --operations 900 --seconds 10000 --events /results/client$client load &
 done
-{DRIVER} --client 3 --seconds 100 --events /results/client3 load & victim=$!
-sleep 5
+{DRIVER} --client 3 --seconds 10000 --events /results/client3 load & victim=$!
+touch /results/client3
+until [ $(wc -l < /results/client3) -ge 200 ]; do sleep 0.1; done
 kill -9 $victim
 {DRIVER} intrude || failed=1
-{DRIVER} --client 4 --seconds 5 --events /results/client4 load || failed=1
+{DRIVER} --client 4 --operations 200 --seconds 10000 --events /results/client4 load || failed=1
 wait
 {DRIVER} --client 9 --events /results/client9 read-back || failed=1
 {DRIVER} finish || failed=1

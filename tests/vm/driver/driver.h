@@ -31,6 +31,7 @@ struct Settings {
   std::uint32_t keys = 32;
   std::string key_prefix = "k";
   double seconds = 5;
+  std::uint64_t operations = ~std::uint64_t{0};  // of a client under load
   std::uint32_t value_bytes = 1'800;
   std::string events = "/dev/null";  // log of the start and end of each operation
   bool reconnects = false;           // reconnects after a connection broke

@@ -44,6 +44,7 @@ class EventLog {
     FALAFEL_ASSERT(written == static_cast<ssize_t>(line.size()), "an event cannot be written");
   }
   std::uint64_t next_number() { return ++last_number_; }
+  std::uint64_t operations() const { return last_number_; }
 
  private:
   int file_;
@@ -65,9 +66,11 @@ class Actor {
         std::map<Answer, std::uint64_t>& answers)
       : host_(host), settings_(settings), number_(number), log_(log), answers_(answers) {}
 
-  // Runs until the deadline or until the connection breaks.
+  // Runs until the deadline, until all operations of this process have begun, or until the
+  // connection breaks.
   void work(engine::Client& client, std::uint64_t deadline_ns) {
-    while (host_.now_ns() < deadline_ns && client.is_connected()) {
+    while (host_.now_ns() < deadline_ns && log_.operations() < settings_.operations &&
+           client.is_connected()) {
       const std::string key =
           fmt::format("{}{}", settings_.key_prefix, host_.random(settings_.keys));
       const std::uint64_t choice = host_.random(100);
@@ -145,7 +148,7 @@ int work(verbs::Host& host, const Settings& settings) {
   }
   const std::uint64_t deadline_ns =
       host.now_ns() + static_cast<std::uint64_t>(settings.seconds * static_cast<double>(second_ns));
-  while (host.now_ns() < deadline_ns) {
+  while (host.now_ns() < deadline_ns && log.operations() < settings.operations) {
     auto client = connect(host, settings);
     if (!client) {
       if (!settings.reconnects) return explain(client.error());

@@ -70,6 +70,7 @@ int main(int argc, char** argv) {
   app.add_option("--keys", settings.keys);
   app.add_option("--key-prefix", settings.key_prefix);
   app.add_option("--seconds", settings.seconds);
+  app.add_option("--operations", settings.operations);
   app.add_option("--value-bytes", settings.value_bytes);
   app.add_option("--events", settings.events);
   app.add_flag("--reconnect", settings.reconnects);
