@@ -22,7 +22,8 @@ namespace {
 
 constexpr int status_of_signals = 128;
 constexpr std::uint64_t most_quick_readings = 16;
-constexpr std::uint64_t most_reading_us = 1'000;
+// perftest compares two clocks over 0.1 to 2.1 ms, and refuses to report if they differ much.
+constexpr std::uint64_t most_reading_us = 100;
 
 bool reads_clock(CallNumber call) {
   switch (call) {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -47,6 +48,32 @@ static int print_random_numbers(void) {
   return getentropy(numbers, sizeof numbers) != 0 || numbers[0] == 0;
 }
 
+static long microseconds_since(const struct timeval* begin) {
+  struct timeval now;
+  gettimeofday(&now, NULL);
+  return (now.tv_sec - begin->tv_sec) * 1000000 + now.tv_usec - begin->tv_usec;
+}
+
+// Measures longer and longer times by two clocks, as perftest does. Returns how many of them differ
+// by more than 0.4 ms.
+static int compare_clocks(void) {
+  int different = 0;
+  for (long wanted_us = 100; wanted_us < 2100; wanted_us += 20) {
+    struct timespec first;
+    struct timespec last;
+    struct timeval begin;
+    clock_gettime(CLOCK_MONOTONIC, &first);
+    gettimeofday(&begin, NULL);
+    long waited_us = 0;
+    while (waited_us < wanted_us) waited_us = microseconds_since(&begin);
+    clock_gettime(CLOCK_MONOTONIC, &last);
+    const long whole_us =
+        (last.tv_sec - first.tv_sec) * 1000000 + (last.tv_nsec - first.tv_nsec) / 1000;
+    if (whole_us - waited_us > 400) ++different;
+  }
+  return different;
+}
+
 int main(int count, char** arguments) {
   const char* const wanted = count > 1 ? arguments[1] : "";
   printf("before: %s\n", wanted);
@@ -56,6 +83,7 @@ int main(int count, char** arguments) {
     printf("slept %ld s\n", (long)(time(NULL) - start));
     return 0;
   }
+  if (strcmp(wanted, "clocks") == 0) return compare_clocks();
   if (strcmp(wanted, "fork") == 0) return fork() < 0;
   if (strcmp(wanted, "crash") == 0) *(volatile int*)16 = 1;
   if (strcmp(wanted, "spin") == 0) {

@@ -198,6 +198,10 @@ class Misbehaviour(unittest.TestCase):
     def test_sleeping_takes_virtual_time(self):
         self.check("hour", "slept 3600 s", status=0)
 
+    # perftest does not report if the processor's clock and the system's differ much.
+    def test_clocks_agree_for_a_program_that_reads_them_again_and_again(self):
+        self.check("clocks", "exited with status 0", status=0)
+
     def test_a_status_other_than_0_fails_the_run(self):
         self.check("status", "VIOLATED verbs.exit-status: the program of alone ended with status 7")
 
