@@ -7,6 +7,7 @@
 #include "engine/layout/container.h"
 #include "engine/layout/entry.h"
 #include "fabric/random.h"
+#include "tools/scenarios/store/patience.h"
 #include "tools/scenarios/store/scenario.h"
 #include "tools/scenarios/store/special_worlds.h"
 #include "tools/scenarios/store/variations.h"
@@ -73,6 +74,7 @@ class Draw {
   void draw_batches(Scenario& scenario) const;
   void draw_blocks(Scenario& scenario) const;
   void draw_references(Scenario& scenario) const;
+  static void allow_for_audits(Scenario& scenario);
 
   const ScenarioChoices& choices_;
   std::uint64_t seed_;
@@ -181,7 +183,7 @@ void Draw::stretch_intervals(Scenario& scenario) const {
 void Draw::draw_simulation(Scenario& scenario) {
   sim::SimulationOptions& options = scenario.simulation;
   options = sim::draw_swarm_options(seed_);
-  options.step_limit = 300'000;
+  options.step_limit = usual_step_limit;
   options.last_fault_step = std::uint64_t{200} << below(5);
   options.longest_stall_ns = one_of({100'000, 1'000'000, 20'000'000});
   stretch_intervals(scenario);
@@ -269,6 +271,18 @@ void Draw::draw_references(Scenario& scenario) const {
       std::min(chosen.fingerprint.value_or(*bits.fingerprint), most.fingerprint_bits);
 }
 
+// Clients pause, and the checkers wait for a server that has to give up on clients. The audits take
+// steps meanwhile. The limit ends endless runs, and none for which the checkers still wait.
+void Draw::allow_for_audits(Scenario& scenario) {
+  constexpr std::uint64_t steps_of_the_rest = 100'000;
+  // The processor may be preempted at some of the entries.
+  const std::uint64_t steps_of_audit = 2 + scenario.geometry.slot_count() / 4;
+  const std::uint64_t audits = longest_wait_ns(scenario) / scenario.cleanup_interval_ns;
+  sim::SimulationOptions& options = scenario.simulation;
+  if (options.step_limit != usual_step_limit) return;  // somebody chose it
+  options.step_limit = std::max(usual_step_limit, steps_of_the_rest + audits * steps_of_audit);
+}
+
 Scenario Draw::scenario() {
   Scenario scenario;
   scenario.safeguards = choices_.safeguards;
@@ -294,6 +308,7 @@ Scenario Draw::scenario() {
   special.draw_memory_growth(scenario);
   special.draw_scans(scenario);
   special.draw_updates(scenario);
+  allow_for_audits(scenario);
   return scenario;
 }
 

@@ -8,7 +8,9 @@
 #include "checkers/reclaimed_memory.h"
 #include "engine/layout/key_hash.h"
 #include "engine/probes.h"
+#include "explorer/check/fair_strategy.h"
 #include "tools/scenarios/store/cache_history.h"
+#include "tools/scenarios/store/patience.h"
 #include "tools/scenarios/store/reporting_listener.h"
 #include "tools/scenarios/store/run_observer.h"
 #include "tools/scenarios/store/scan_history.h"
@@ -90,7 +92,8 @@ explorer::Run Runner::run(const explorer::Scenario& explored, sim::Strategy& str
   world.watch_operations(observer);
   explorer::Run run;
   {
-    sim::Simulation simulation(scenario.simulation, strategy, stacks_, &observer);
+    check::FairStrategy fair(strategy, usual_step_limit);
+    sim::Simulation simulation(scenario.simulation, fair, stacks_, &observer);
     world.add_hosts(simulation);
     run.result = simulation.run();
     if (options.listener != nullptr) observer.show_memory(run.result.steps + 1);

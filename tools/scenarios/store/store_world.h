@@ -17,7 +17,6 @@
 #include "engine/client/client.h"
 #include "engine/server/server.h"
 #include "fabric/sim/simulation.h"
-#include "fabric/time_units.h"
 #include "tools/scenarios/store/attacked_slots.h"
 #include "tools/scenarios/store/hostile_party.h"
 #include "tools/scenarios/store/operation_watcher.h"
@@ -85,7 +84,6 @@ class StoreWorld {
 
  private:
   static constexpr std::uint16_t service = 7;
-  static constexpr std::uint64_t acknowledge_timeout_ns = 100 * fabric::microsecond_ns;
 
   // The remaining part of a client's plan.
   struct ClientProgress {

@@ -7,6 +7,7 @@
 #include "fabric/at_end.h"
 #include "fabric/time_units.h"
 #include "tools/scenarios/store/cancellation.h"
+#include "tools/scenarios/store/patience.h"
 #include "tools/scenarios/store/store_world.h"
 
 namespace falafel::store_scenario {

@@ -7,6 +7,7 @@
 #include "fabric/time_units.h"
 #include "tools/scenarios/store/cancellation.h"
 #include "tools/scenarios/store/parties.h"
+#include "tools/scenarios/store/patience.h"
 #include "tools/scenarios/store/store_world.h"
 
 namespace falafel::store_scenario {
@@ -112,12 +113,9 @@ void StoreWorld::end_slow_landing() {
 // counts from the end of the faults: a latency spike advances the clock to the next timer, so any
 // amount of time can pass before another fiber takes a step.
 void StoreWorld::wait_until_idle(fabric::Host& host) {
-  constexpr int patience = 50;
-  const std::uint64_t interval_ns = scenario_.heartbeat_timeout_ns / 8 +
-                                    scenario_.simulation.longest_stall_ns / 8 +
-                                    8 * acknowledge_timeout_ns;
+  const std::uint64_t interval_ns = look_interval_ns(scenario_);
   std::uint64_t wait_ns = 2 * fabric::microsecond_ns;
-  for (int attempt = 0; attempt < patience;) {
+  for (std::uint64_t attempt = 0; attempt < patient_looks;) {
     end_slow_landing();
     const engine::ServerInspection inspection = server_->inspect();
     if (inspection.idle && inspection.statistics.clients_connected == 0) return;
@@ -132,12 +130,12 @@ void StoreWorld::wait_until_idle(fabric::Host& host) {
 
 // The hostile client is gone. The next walks of the audit repair what it has done.
 void StoreWorld::wait_for_repair(fabric::Host& host) {
-  constexpr int patience = 50;
-  for (int attempt = 0; attempt < patience;) {
+  const std::uint64_t patience_ns = patience_for_repair_ns(scenario_);
+  for (std::uint64_t waited_ns = 0; waited_ns < patience_ns;) {
     const engine::ServerBooks books = server_->books();
     if (checkers::check_repaired(view(books)).verdict == checkers::Verdict::holds) return;
     host.sleep_until(host.now_ns() + scenario_.cleanup_interval_ns);
-    if (are_faults_over()) ++attempt;
+    if (are_faults_over()) waited_ns += scenario_.cleanup_interval_ns;
   }
 }
 
