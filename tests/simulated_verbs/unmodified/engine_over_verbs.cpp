@@ -1,7 +1,7 @@
 // The engine over libibverbs, as a program of falafel run: a server, or a client that compares each
 // answer with that of a map. Each client has keys of its own, in a table that all share.
 //
-// Usage: engine_over_verbs server CLIENTS
+// Usage: engine_over_verbs server CLIENTS [grows]
 //        engine_over_verbs client CLIENTS NUMBER OPERATIONS
 #include <fmt/format.h>
 
@@ -41,13 +41,25 @@ int run_on_host(const std::string& name, const std::function<int(fabric::Host&)>
   return status;
 }
 
-// Until all clients have been there, and are gone.
-int serve(fabric::Host& host, std::uint64_t clients) {
+// Everything is small, so that there are collections and cleanups. A store that grows begins with a
+// table that is too small for the keys, and with no block besides the first one.
+engine::ServerOptions options_of_server(bool grows) {
   engine::ServerOptions options{.hash_key = engine::HashKey{}};
-  // Everything is small, so that there are collections and cleanups.
   options.geometry = {
       .table_entries = 128, .region_bytes = 4'096, .region_count = 16, .mature_bytes = 65'536};
   options.cleanup_percent = 2;
+  if (!grows) return options;
+  options.geometry.table_entries = 8;
+  options.geometry.most_tables = 5;
+  options.geometry.mature_bytes = 4'096;
+  options.geometry.mature_space_count = 32;
+  options.memory_grows = true;
+  return options;
+}
+
+// Until all clients have been there, and are gone.
+int serve(fabric::Host& host, std::uint64_t clients, bool grows) {
+  const engine::ServerOptions options = options_of_server(grows);
   const auto server = engine::Server::start(host, options);
   if (!server) {
     fmt::print("{}: {}\n", to_string(server.error().code), server.error().detail);
@@ -58,11 +70,15 @@ int serve(fabric::Host& host, std::uint64_t clients) {
       host.sleep_until(host.now_ns() + fabric::millisecond_ns);
     }
   };
+  const std::uint64_t held_bytes = (*server)->inspect().held_bytes;
   wait_until_connected(clients);
   wait_until_connected(0);
-  const engine::ServerStatistics statistics = (*server)->inspect().statistics;
+  const engine::ServerInspection inspection = (*server)->inspect();
+  const engine::ServerStatistics& statistics = inspection.statistics;
   fmt::print("{} regions granted, {} collected\n", statistics.regions_granted,
              statistics.regions_collected);
+  fmt::print("{} tables begun, {} entries moved, {} more bytes held\n", statistics.tables_begun,
+             statistics.entries_moved, inspection.held_bytes - held_bytes);
   return 0;
 }
 
@@ -157,7 +173,8 @@ int main(int count, char** arguments) {
   if (count < 3) return 2;
   const auto number = [&](int index) { return std::strtoull(arguments[index], nullptr, 10); };
   if (std::string_view(arguments[1]) == "server") {
-    return run_on_host("server", [&](fabric::Host& host) { return serve(host, number(2)); });
+    const bool grows = count > 3 && std::string_view(arguments[3]) == "grows";
+    return run_on_host("server", [&](fabric::Host& host) { return serve(host, number(2), grows); });
   }
   if (count < 5) return 2;
   return run_on_host(fmt::format("client{}", number(3)), [&](fabric::Host& host) {
