@@ -13,6 +13,8 @@
 #include <cstring>
 #include <vector>
 
+#include "simulated_verbs/unmodified/cheap_switches.h"
+
 namespace falafel::simulated_verbs {
 
 namespace {
@@ -115,9 +117,17 @@ CallInProgress* find_call(std::uint64_t stack_pointer) {
 
 struct sigaction action_before {};
 
+// Not a fault of a page, which is the processor's other reason for this signal.
+bool is_protection_fault(greg_t number) { return number == 13; }
+
 // The stacks of fibers lie far above the memory of programs.
 void handle_fault(int signal, siginfo_t* information, void* context) {
   const auto& registers = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  if (is_protection_fault(registers[REG_TRAPNO]) &&
+      permit_time_stamp(static_cast<const unsigned char*>(
+          pointer_to(static_cast<std::uint64_t>(registers[REG_RIP]))))) {
+    return;
+  }
   const auto stack_pointer = static_cast<std::uint64_t>(registers[REG_RSP]);
   const auto address = reinterpret_cast<std::uint64_t>(information->si_addr);
   CallInProgress* const call = find_call(stack_pointer);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "fabric/time_units.h"
+#include "simulated_verbs/unmodified/cheap_switches.h"
 
 namespace falafel::simulated_verbs {
 
@@ -141,6 +142,7 @@ void ProgramProcess::start(const Executable& executable, const ProgramPlace& pla
   actions.open_empty(STDIN_FILENO);
   actions.close_from(data_descriptor + 1);
   const StackLimit limit(first_distance + place.number * distance_between_programs);
+  const PermittedTimeStamps permitted;
   require(posix_spawn(&id_, executable.loader.c_str(), actions.get(), nullptr,
                       pointers_to(words).data(), pointers_to(environment).data()),
           "posix_spawn");

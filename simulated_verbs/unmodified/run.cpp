@@ -20,6 +20,7 @@
 #include "explorer/failing_run.h"
 #include "fabric/fiber_stack.h"
 #include "simulated_verbs/programs.h"
+#include "simulated_verbs/unmodified/cheap_switches.h"
 #include "simulated_verbs/unmodified/executable.h"
 #include "simulated_verbs/unmodified/memory_of_process.h"
 #include "simulated_verbs/unmodified/object_memory.h"
@@ -62,6 +63,7 @@ struct Plan {
 };
 
 void run_hosts(Plan& plan, check::World& world) {
+  const CheapSwitches switches;
   ObjectMemory objects;
   const auto report = [&world](std::string property, std::string explanation) {
     world.fail(std::move(property), std::move(explanation));

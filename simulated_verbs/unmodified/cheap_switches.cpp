@@ -1,0 +1,46 @@
+#include "simulated_verbs/unmodified/cheap_switches.h"
+
+#include <sys/prctl.h>
+
+#include <cstring>
+
+namespace falafel::simulated_verbs {
+
+namespace {
+
+constexpr unsigned char rdtsc[] = {0x0f, 0x31};
+constexpr unsigned char rdtscp[] = {0x0f, 0x01, 0xf9};
+
+}  // namespace
+
+// If the system refuses, switches cost more, and nothing else changes.
+CheapSwitches::CheapSwitches() {
+  sched_getaffinity(0, sizeof before_, &before_);
+  const int processor = sched_getcpu();
+  if (processor >= 0) {
+    cpu_set_t only{};
+    CPU_SET(static_cast<unsigned>(processor), &only);
+    sched_setaffinity(0, sizeof only, &only);
+  }
+  prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
+}
+
+CheapSwitches::~CheapSwitches() {
+  prctl(PR_SET_TSC, PR_TSC_ENABLE);
+  sched_setaffinity(0, sizeof before_, &before_);
+}
+
+PermittedTimeStamps::PermittedTimeStamps() {
+  prctl(PR_GET_TSC, &before_);
+  prctl(PR_SET_TSC, PR_TSC_ENABLE);
+}
+
+PermittedTimeStamps::~PermittedTimeStamps() { prctl(PR_SET_TSC, before_); }
+
+bool permit_time_stamp(const unsigned char* instruction) {
+  const bool reads = std::memcmp(instruction, rdtsc, sizeof rdtsc) == 0 ||
+                     std::memcmp(instruction, rdtscp, sizeof rdtscp) == 0;
+  return reads && prctl(PR_SET_TSC, PR_TSC_ENABLE) == 0;
+}
+
+}  // namespace falafel::simulated_verbs
