@@ -30,6 +30,12 @@ CheapSwitches::~CheapSwitches() {
   sched_setaffinity(0, sizeof before_, &before_);
 }
 
+void move_to_this_processor(pid_t process) {
+  cpu_set_t own{};
+  sched_getaffinity(0, sizeof own, &own);
+  sched_setaffinity(process, sizeof own, &own);
+}
+
 PermittedTimeStamps::PermittedTimeStamps() {
   prctl(PR_GET_TSC, &before_);
   prctl(PR_SET_TSC, PR_TSC_ENABLE);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <sched.h>
+#include <sys/types.h>
 
 namespace falafel::simulated_verbs {
 
@@ -19,6 +20,9 @@ class CheapSwitches {
  private:
   cpu_set_t before_{};
 };
+
+// From now on, that process runs where this one does.
+void move_to_this_processor(pid_t process);
 
 // As long as it exists, this process and those that it starts may read the counter.
 class PermittedTimeStamps {

@@ -69,12 +69,7 @@ struct Mailboxes {
 
 inline constexpr std::size_t number_of_main = 1;
 
-// The files that a process finds at these descriptors when it starts, and where it maps them.
-inline constexpr int mailbox_descriptor = 3;
-inline constexpr int objects_descriptor = 4;
-inline constexpr int heap_descriptor = 5;
-inline constexpr int data_descriptor = 6;
-
+// The addresses at which a process maps its files.
 inline constexpr std::uint64_t mailbox_address = 0x1d00'0000'0000;
 inline constexpr std::uint64_t objects_address = 0x1e00'0000'0000;
 inline constexpr std::size_t objects_bytes = std::size_t{1} << 30U;

@@ -11,6 +11,7 @@
 
 #include "processes/child_process.h"
 #include "simulated_verbs/unmodified/executable.h"
+#include "simulated_verbs/unmodified/loaded_program.h"
 #include "simulated_verbs/unmodified/mailbox.h"
 #include "simulated_verbs/unmodified/shared_file.h"
 
@@ -19,20 +20,18 @@ namespace falafel::simulated_verbs {
 using WaitingLoops = std::array<WaitingLoop, most_loops>;
 
 struct ProgramPlace {
-  std::string libraries;  // the folder of libibverbs.so.1
-  int objects = -1;       // descriptors of the memory that the process maps
+  int objects = -1;  // descriptors of the memory that the process maps
   int heap = -1;
   std::uint64_t heap_address = 0;
   std::uint64_t heap_bytes = 0;
-  // Processes of a run have different numbers, and so their programs are at different addresses.
-  std::uint64_t number = 0;
-  WaitingLoops loops{};  // that its program is known to have
+  std::uint64_t number = 0;  // for LoadedPrograms
+  WaitingLoops loops{};      // that its program is known to have
 };
 
 class ProgramProcess {
  public:
   // Throws a std::system_error if the system refuses to start it.
-  ProgramProcess(const Executable& executable, const ProgramPlace& place);
+  ProgramProcess(LoadedPrograms& programs, const Executable& executable, const ProgramPlace& place);
   // Kills it if it still runs.
   ~ProgramProcess();
   ProgramProcess(const ProgramProcess&) = delete;
@@ -53,10 +52,9 @@ class ProgramProcess {
   const processes::Ending& ending() const { return *ending_; }
   void kill();
   // All that it has written to its standard output and error so far.
-  std::string output() const;
+  std::string output() const { return output_.text(); }
 
  private:
-  void start(const Executable& executable, const ProgramPlace& place);
   bool has_ended(int options);
   // Asks the thread to look for a loop, now and then while it computes.
   void watch(std::size_t thread, std::uint64_t look);

@@ -1,9 +1,12 @@
 // falafel run: programs of the system, unmodified, as the hosts of a simulated network.
 #include <fmt/format.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -22,6 +25,7 @@
 #include "simulated_verbs/programs.h"
 #include "simulated_verbs/unmodified/cheap_switches.h"
 #include "simulated_verbs/unmodified/executable.h"
+#include "simulated_verbs/unmodified/loaded_program.h"
 #include "simulated_verbs/unmodified/memory_of_process.h"
 #include "simulated_verbs/unmodified/object_memory.h"
 #include "simulated_verbs/unmodified/served_program.h"
@@ -40,6 +44,7 @@ struct RunOptions {
   std::optional<std::uint64_t> usual_steps;
   unsigned jobs = 1;
   bool is_strict = false;
+  bool loads_anew = false;
   double patience_seconds = 10;
   double shrink_seconds = 20;
   std::uint64_t critical_tries = 30;
@@ -53,9 +58,10 @@ struct PlannedHost {
   Executable executable;
 };
 
-// The hosts of each run, and what the last run of this process has left.
+// The hosts of each run, and what runs of this process have left.
 struct Plan {
   std::vector<PlannedHost> hosts;
+  LoadedPrograms programs;
   ServingOptions serving;
   bool is_strict = false;
   std::vector<ProgramReport> reports;
@@ -68,7 +74,7 @@ void run_hosts(Plan& plan, check::World& world) {
   const auto report = [&world](std::string property, std::string explanation) {
     world.fail(std::move(property), std::move(explanation));
   };
-  ServedPrograms served(plan.serving, objects, plan.loops, report);
+  ServedPrograms served(plan.serving, objects, plan.programs, plan.loops, report);
   Programs programs(world, {.is_strict = plan.is_strict, .has_shared_heaps = true});
   for (const PlannedHost& host : plan.hosts) {
     programs.client(host.name, [&] { return served.run(host.executable); });
@@ -76,6 +82,19 @@ void run_hosts(Plan& plan, check::World& world) {
   world.run();
   plan.reports = served.reports();
 }
+
+// Processes that wait to be copied outlast the workers that started them. They are killed then, and
+// become children of this process.
+class OrphanedProcesses {
+ public:
+  OrphanedProcesses() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+  ~OrphanedProcesses() {
+    while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
+    }
+  }
+  OrphanedProcesses(const OrphanedProcesses&) = delete;
+  OrphanedProcesses& operator=(const OrphanedProcesses&) = delete;
+};
 
 std::string libraries_of_this_program() {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path().string();
@@ -173,10 +192,11 @@ int run(const RunOptions& options) {
                "falafel run: the system gives programs other addresses each time, so runs "
                "may not repeat; permit personality(ADDR_NO_RANDOMIZE)\n");
   }
+  const OrphanedProcesses orphaned_processes;
   serve_memory_of_processes();
   Plan plan{.hosts = std::move(*hosts),
-            .serving = {.libraries = libraries_of_this_program(),
-                        .patience_seconds = options.patience_seconds},
+            .programs = LoadedPrograms(libraries_of_this_program(), options.loads_anew),
+            .serving = {.patience_seconds = options.patience_seconds},
             .is_strict = options.is_strict,
             .reports = {},
             .loops = {}};
@@ -208,6 +228,9 @@ void add_options(CLI::App& command, RunOptions& options) {
                   "continuations to try for the critical step; 0: do not search for it")
       ->capture_default_str();
   command.add_flag("--strict", options.is_strict, "a call that the specification forbids fails");
+  command.add_flag(
+      "--load-anew", options.loads_anew,
+      "load each program for each run, instead of copying a process that has loaded it");
   command
       .add_option("--patience", options.patience_seconds,
                   "seconds after which a program that makes no call is killed")

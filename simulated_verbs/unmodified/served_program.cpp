@@ -35,12 +35,11 @@ bool reads_clock(CallNumber call) {
   }
 }
 
-ProgramPlace place_of(const Process& process, const std::string& libraries,
-                      const ObjectMemory& objects, const WaitingLoops& loops) {
+ProgramPlace place_of(const Process& process, const ObjectMemory& objects,
+                      const WaitingLoops& loops) {
   ProgramHeap& heap = process.heap();
   const auto address = reinterpret_cast<std::uint64_t>(heap.begin());
-  return {.libraries = libraries,
-          .objects = objects.descriptor(),
+  return {.objects = objects.descriptor(),
           .heap = heap.descriptor(),
           .heap_address = address,
           .heap_bytes = ProgramHeap::size_bytes,
@@ -71,9 +70,8 @@ class ServedPrograms::Served : public std::enable_shared_from_this<Served> {
       : owner_(owner),
         process_(process),
         host_(process.host().name()),
-        running_(executable,
-                 place_of(process, owner.options_.libraries, owner.objects_, owner.loops_[host_])) {
-  }
+        running_(owner.programs_, executable,
+                 place_of(process, owner.objects_, owner.loops_[host_])) {}
 
   // The thread that runs main, and returns the exit status of the process.
   int serve_main() {

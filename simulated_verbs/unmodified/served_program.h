@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "simulated_verbs/unmodified/executable.h"
+#include "simulated_verbs/unmodified/loaded_program.h"
 #include "simulated_verbs/unmodified/object_memory.h"
 #include "simulated_verbs/unmodified/program_process.h"
 
@@ -23,7 +24,6 @@ struct ProgramReport {
 };
 
 struct ServingOptions {
-  std::string libraries;         // the folder of libibverbs.so.1
   double patience_seconds = 10;  // with a process that makes no call
 };
 
@@ -36,12 +36,13 @@ using ReportViolation = std::function<void(std::string property, std::string exp
 
 class ServedPrograms {
  public:
-  // `objects` and `loops` outlive it, and it outlives the run, because peers may still write to the
-  // memory of processes that have ended.
-  ServedPrograms(ServingOptions options, ObjectMemory& objects, LoopsOfHosts& loops,
-                 ReportViolation report)
-      : options_(std::move(options)),
+  // `objects`, `programs` and `loops` outlive it, and it outlives the run, because peers may still
+  // write to the memory of processes that have ended.
+  ServedPrograms(const ServingOptions& options, ObjectMemory& objects, LoadedPrograms& programs,
+                 LoopsOfHosts& loops, ReportViolation report)
+      : options_(options),
         objects_(objects),
+        programs_(programs),
         loops_(loops),
         report_(std::move(report)) {}
 
@@ -56,6 +57,7 @@ class ServedPrograms {
 
   ServingOptions options_;
   ObjectMemory& objects_;
+  LoadedPrograms& programs_;
   LoopsOfHosts& loops_;
   ReportViolation report_;
   std::vector<std::unique_ptr<SharedMapping>> variables_;

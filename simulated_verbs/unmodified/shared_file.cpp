@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <system_error>
 
@@ -18,6 +19,18 @@ SharedFile::SharedFile(const char* name, std::size_t bytes)
 }
 
 SharedFile::~SharedFile() { ::close(descriptor_); }
+
+// The file's position is that of the processes, so this reads without one.
+std::string SharedFile::text() const {
+  std::string text;
+  std::array<char, 4096> part{};
+  while (true) {
+    const ssize_t bytes =
+        ::pread(descriptor_, part.data(), part.size(), static_cast<off_t>(text.size()));
+    if (bytes <= 0) return text;
+    text.append(part.data(), static_cast<std::size_t>(bytes));
+  }
+}
 
 SharedMapping::SharedMapping(int descriptor, std::uint64_t offset, std::size_t bytes,
                              std::uint64_t address)

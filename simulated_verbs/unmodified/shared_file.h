@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace falafel::simulated_verbs {
 
@@ -16,6 +17,8 @@ class SharedFile {
   SharedFile& operator=(const SharedFile&) = delete;
 
   int descriptor() const { return descriptor_; }
+  // All that was written to it.
+  std::string text() const;
 
  private:
   int descriptor_;

@@ -1,14 +1,13 @@
 #include "simulated_verbs/unmodified/program_side/connection.h"
 
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 
 #include "simulated_verbs/unmodified/mailbox.h"
+#include "simulated_verbs/unmodified/program_side/awaited_start.h"
 
 #define FALAFEL_DECLARE(name, ...) extern "C" void name();
 FALAFEL_OPERATION_CALLS(FALAFEL_DECLARE)
@@ -25,6 +24,7 @@ constexpr int status_of_refusal = 126;
 
 // Functions of the C library have no argument that leads to these.
 Mailboxes* mailboxes = nullptr;
+int variables = -1;
 // Static, so that the first use in a thread allocates nothing.
 __attribute__((tls_model("initial-exec"))) thread_local Mailbox* mailbox = nullptr;
 __attribute__((tls_model("initial-exec"))) thread_local bool is_over = false;
@@ -69,11 +69,15 @@ void note_operations() {
 
 void map_mailboxes() {
   const int error_before = errno;
+  StartFiles files{};
+  if (!await_start(files)) {
+    end_with("falafel: ", "there is no simulator", "; start the program by falafel run\n");
+  }
   auto* const mapped =
-      static_cast<Mailboxes*>(map(mailbox_descriptor, mailbox_address, sizeof(Mailboxes)));
-  map(objects_descriptor, objects_address, objects_bytes);
-  map(heap_descriptor, mapped->heap_address, mapped->heap_bytes);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+      static_cast<Mailboxes*>(map(files[mailbox_file], mailbox_address, sizeof(Mailboxes)));
+  map(files[objects_file], objects_address, objects_bytes);
+  map(files[heap_file], mapped->heap_address, mapped->heap_bytes);
+  variables = files[data_file];
   mailboxes = mapped;
   mailbox = &mailboxes->of_threads[number_of_main];
   mailbox->thread_id = static_cast<std::int32_t>(syscall(SYS_gettid));
@@ -88,10 +92,12 @@ void announce(CallNumber end) {
 
 }  // namespace
 
-// The C library calls malloc before it runs any constructor. Other threads begin by begin_thread().
+// Other threads begin by begin_thread().
 void connect() {
   if (mailbox == nullptr) map_mailboxes();
 }
+
+int file_of_variables() { return variables; }
 
 Word call_simulator(CallNumber call, Word first, Word second, Word third, Word fourth, Word fifth,
                     Word sixth) {

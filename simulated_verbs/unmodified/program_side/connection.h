@@ -22,8 +22,11 @@ FALAFEL_EXPORTED Word call_simulator(CallNumber call, Word first = 0, Word secon
                                      Word third = 0, Word fourth = 0, Word fifth = 0,
                                      Word sixth = 0);
 
-// Maps the memory that the process shares with the simulator. The first call does that, too.
+// Waits until the simulator starts the process, and maps the memory that both share. The first call
+// does that, too.
 void connect();
+// The file for the program's own variables.
+int file_of_variables();
 
 // True if the calling thread is within call_simulator(), and the number of calls that it has made.
 bool is_within_call();

@@ -46,12 +46,12 @@ void share(const Range& range, bool is_writable, std::uint64_t& offset) {
   void* const memory = reinterpret_cast<void*>(range.begin);  // NOLINT(performance-no-int-to-ptr)
   const auto position = static_cast<off_t>(offset);
   void* const copy =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, data_descriptor, position);
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_of_variables(), position);
   if (copy == MAP_FAILED) refuse("mmap of the program's variables");
   std::memcpy(copy, memory, bytes);
   munmap(copy, bytes);
   if (is_writable && mmap(memory, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-                          data_descriptor, position) == MAP_FAILED) {
+                          file_of_variables(), position) == MAP_FAILED) {
     refuse("mmap of the program's variables");
   }
   call_simulator(CallNumber::map_data, range.begin, bytes, offset);
@@ -90,9 +90,8 @@ struct Start {
 void run_main() { start.status = start.main(start.count, start.arguments, start.environment); }
 
 int run_main_on_heap(int count, char** arguments, char** environment) {
-  connect();
   dl_iterate_phdr(share_variables, nullptr);
-  syscall(SYS_close, data_descriptor);
+  syscall(SYS_close, file_of_variables());
   // Each line leaves at once, because a process that is killed loses what it buffers.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   handle_signals();
@@ -113,6 +112,8 @@ int run_main_on_heap(int count, char** arguments, char** environment) {
   return start.status;
 }
 
+// The linker lets it run before the constructors of the program and of all other libraries.
+__attribute__((constructor)) void begin() { connect(); }
 __attribute__((destructor)) void end() { announce_end(); }
 
 }  // namespace

@@ -4,34 +4,13 @@
 Usage: run_test.py FALAFEL MISBEHAVING THREADED FIXED
 """
 
-import re
-import subprocess
 import sys
 import tempfile
 import unittest
 
-FALAFEL, MISBEHAVING, THREADED, FIXED = sys.argv[1:5]
+from runs import NO_SEARCH, pingpong, run, trace_hash
 
-
-# So that no runs measure it, which would cost more than the tests.
-USUAL_STEPS = ["--usual-steps", "300"]
-# For the same reason, failing runs do not become smaller.
-NO_SEARCH = ["--shrink-seconds", "0", "--critical-tries", "0"]
-
-
-def run(*options, hosts, folder=None):
-    command = [FALAFEL, "run", *USUAL_STEPS, *options]
-    for name, program in hosts.items():
-        command += ["--host", name, program]
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder)
-
-
-def trace_hash(result):
-    return re.search("hash ([0-9a-f]{16})", result.stdout)[1]
-
-
-def pingpong(program):
-    return {"server": program, "client": f"{program} server"}
+MISBEHAVING, THREADED, FIXED = sys.argv[2:5]
 
 
 class PingPongs(unittest.TestCase):
