@@ -34,7 +34,6 @@ bool is_nonblocking(const Process& process, const CompletionChannel& channel) {
 CompletionChannel::CompletionChannel(Context& opened) : ibv_comp_channel{}, owner(opened) {
   context = &opened.context;
   fd = owner.process.sockets().add(std::make_shared<ChannelDescriptor>(*this));
-  ++owner.users;
 }
 
 CompletionQueue* CompletionChannel::find_event() const {

@@ -15,7 +15,7 @@ struct CompletionQueue;
 
 struct CompletionChannel : ibv_comp_channel, ObjectOfProgram {
   explicit CompletionChannel(Context& opened);
-  ~CompletionChannel() { --owner.users; }
+  ~CompletionChannel() = default;
   CompletionChannel(const CompletionChannel&) = delete;
   CompletionChannel& operator=(const CompletionChannel&) = delete;
 

@@ -94,7 +94,6 @@ CompletionQueue::CompletionQueue(Context& opened, std::unique_ptr<fabric::Comple
   channel = options.channel;
   cq_context = options.context_of_program;
   cqe = options.entries;
-  ++owner.users;
   sim::set_event(*queue, owner.process.activity().get());
   if (channel == nullptr) return;
   ++channel->refcnt;
@@ -116,7 +115,6 @@ CompletionQueue* create_completion_queue(Context& context, const CompletionQueue
 }
 
 CompletionQueue::~CompletionQueue() {
-  --owner.users;
   sim::set_event(*queue, nullptr);
   if (channel == nullptr) return;
   --channel->refcnt;

@@ -131,6 +131,26 @@ ibv_mtu active_mtu(const Process& process) {
   return mtu_bytes >= 512 ? IBV_MTU_512 : IBV_MTU_256;
 }
 
+namespace {
+
+// As the kernel does, because programs may leave objects to it.
+void destroy_objects(Process& process, const ibv_context* context) {
+  VerbsObjects& objects = process.verbs();
+  const auto is_of_it = [&](const auto& object) { return object.context == context; };
+  objects.queue_pairs.remove_if([&](const QueuePair& object) { return is_of_it(object.qp_base); });
+  objects.shared_receive_queues.remove_if(is_of_it);
+  objects.completion_queues.remove_if(is_of_it);
+  for (const auto& channel : objects.completion_channels.all()) {
+    if (is_of_it(*channel)) process.sockets().close(channel->fd);
+  }
+  objects.completion_channels.remove_if(is_of_it);
+  objects.address_handles.remove_if(is_of_it);
+  objects.memory_regions.remove_if(is_of_it);
+  objects.protection_domains.remove_if(is_of_it);
+}
+
+}  // namespace
+
 }  // namespace falafel::simulated_verbs
 
 using namespace falafel::simulated_verbs;  // NOLINT(google-build-using-namespace)
@@ -165,11 +185,8 @@ ibv_context* ibv_open_device(ibv_device* device) {
 
 int ibv_close_device(ibv_context* context) {
   const LibraryCall call("ibv_close_device");
-  if (wrapper_of(context).users > 0) {
-    errno = EBUSY;
-    return -1;
-  }
   call.process().sockets().close(context->async_fd);
+  destroy_objects(call.process(), context);
   call.process().verbs().contexts.remove(&wrapper_of(context));
   return 0;
 }

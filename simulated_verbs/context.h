@@ -28,7 +28,6 @@ struct Context : verbs_context, ObjectOfProgram {
 
   Process& process;
   std::unique_ptr<AsyncEvents> async_events;
-  std::uint32_t users = 0;  // protection domains, channels and completion queues
 };
 
 inline Context& wrapper_of(ibv_context* context) {

@@ -78,7 +78,6 @@ fabric::Access access_of(unsigned flags) {
 ProtectionDomain::ProtectionDomain(Context& opened)
     : ibv_pd{}, owner(opened), domain(opened.process.host().device(0).create_protection_domain()) {
   context = &opened.context;
-  ++owner.users;
 }
 
 }  // namespace falafel::simulated_verbs

@@ -13,7 +13,7 @@ namespace falafel::simulated_verbs {
 
 struct ProtectionDomain : ibv_pd, ObjectOfProgram {
   explicit ProtectionDomain(Context& opened);
-  ~ProtectionDomain() { --owner.users; }
+  ~ProtectionDomain() = default;
   ProtectionDomain(const ProtectionDomain&) = delete;
   ProtectionDomain& operator=(const ProtectionDomain&) = delete;
 

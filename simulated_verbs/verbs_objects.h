@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "simulated_verbs/address_handle.h"
@@ -34,6 +35,17 @@ class Objects {
   // Destroys the object.
   void remove(const Object* object) {
     std::erase_if(objects_, [&](const auto& owned) { return owned.get() == object; });
+  }
+  // Destroys one object after the other, because others may be added meanwhile.
+  template <typename Condition>
+  void remove_if(Condition condition) {
+    const auto is_meant = [&](const auto& owned) { return condition(*owned); };
+    while (true) {
+      const auto found = std::ranges::find_if(objects_, is_meant);
+      if (found == objects_.end()) return;
+      const std::unique_ptr<Object> object = std::move(*found);
+      objects_.erase(found);
+    }
   }
   const std::vector<std::unique_ptr<Object>>& all() const { return objects_; }
 

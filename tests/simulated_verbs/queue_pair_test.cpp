@@ -106,6 +106,27 @@ TEST(SimulatedQueuePair, GivesUpIfItsPeerIsDestroyed) {
   EXPECT_TRUE(result.holds()) << result.story();
 }
 
+TEST(SimulatedQueuePair, EndsWhenItsProgramClosesTheDevice) {
+  const auto left = [](TwoPrograms& run) {
+    Endpoint endpoint;
+    const Card peer = run.connect(endpoint, "left", "right");
+    run.exchange.await("closed");
+    run.expect_equal(endpoint.run(endpoint.to_peer(IBV_WR_RDMA_READ, 0, 8, peer, 0)),
+                     IBV_WC_RETRY_EXC_ERR, "READ");
+    run.exchange.offer("done", {});
+  };
+  const auto right = [](TwoPrograms& run) {
+    Endpoint endpoint;
+    run.connect(endpoint, "right", "left");
+    run.expect_equal(ibv_close_device(endpoint.context), 0, "closing");
+    run.exchange.offer("closed", {});
+    run.exchange.await("done");
+    const Endpoint another;
+  };
+  const check::Result result = run_two_programs("closed", left, right);
+  EXPECT_TRUE(result.holds()) << result.story();
+}
+
 TEST(SimulatedQueuePair, WaitsForAPeerThatBecomesReadyLater) {
   const auto left = [](TwoPrograms& run) {
     Endpoint endpoint;
