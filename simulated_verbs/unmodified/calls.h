@@ -311,6 +311,7 @@ enum class CallNumber : unsigned {
 #undef FALAFEL_NUMBER
   // Not functions of the program.
   map_data,      // the program's own variables: address, bytes, offset in the file of data
+  set_alarm,     // seconds; gives those that were left
   start_thread,  // 1 if it is detached; gives its number, or 0 if there are too many
   begin_thread,  // the first call of a thread
   end_thread,    // the last call of a thread; nobody answers

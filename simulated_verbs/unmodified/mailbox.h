@@ -39,6 +39,7 @@ struct alignas(64) Mailbox {
   CallNumber call;
   std::int32_t error;      // errno before the call, and after it
   std::int32_t thread_id;  // of the system
+  std::int32_t signal;     // that the program gets after the call; 0: none
   std::uint64_t arguments[most_arguments];
   std::uint64_t result;
 };

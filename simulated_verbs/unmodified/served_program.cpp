@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include "fabric/assert.h"
@@ -12,6 +13,7 @@
 #include "simulated_verbs/program_heap.h"
 #include "simulated_verbs/programs.h"
 #include "simulated_verbs/threads.h"
+#include "simulated_verbs/unmodified/alarm_of_process.h"
 #include "simulated_verbs/unmodified/call_table.h"
 #include "simulated_verbs/unmodified/memory_of_process.h"
 #include "simulated_verbs/unmodified/operations.h"
@@ -119,10 +121,14 @@ class ServedPrograms::Served : public std::enable_shared_from_this<Served> {
     Mailbox& call = running_.call(thread);
     switch (call.call) {
       case CallNumber::map_data: map_data(call); break;
+      case CallNumber::set_alarm:
+        call.result = alarm_.set(call.arguments[0], process_.host().now_ns());
+        break;
       case CallNumber::start_thread: call.result = start_thread(call.arguments[0] != 0); break;
       case CallNumber::begin_thread: break;
       default: carry_out_call(call); break;
     }
+    if (alarm_.take(process_.host().now_ns())) call.signal = SIGALRM;
     running_.answer(thread);
   }
 
@@ -234,6 +240,7 @@ class ServedPrograms::Served : public std::enable_shared_from_this<Served> {
   ProgramProcess running_;
   std::size_t threads_ = number_of_main;
   std::uint64_t readings_in_row_ = 0;
+  AlarmOfProcess alarm_;
   std::vector<Range> variables_;
 };
 

@@ -85,6 +85,14 @@ void map_mailboxes() {
   errno = error_before;
 }
 
+// Its handler may make calls.
+void take_signal() {
+  const int signal = mailbox->signal;
+  if (signal == 0) return;
+  mailbox->signal = 0;
+  syscall(SYS_tgkill, syscall(SYS_getpid), mailbox->thread_id, signal);
+}
+
 void announce(CallNumber end) {
   mailbox->call = end;
   give_turn(*mailbox, Turn::of_simulator);
@@ -115,9 +123,11 @@ Word call_simulator(CallNumber call, Word first, Word second, Word third, Word f
   give_turn(*mailbox, Turn::of_simulator);
   while (!wait_for_turn(*mailbox, Turn::of_program, nullptr)) {
   }
+  const Word result = mailbox->result;
   errno = mailbox->error;
   is_calling = false;
-  return mailbox->result;
+  take_signal();
+  return result;
 }
 
 void begin_thread(Word number) {

@@ -82,7 +82,6 @@ FALAFEL_REFUSE(verbs_set_ops)
 FALAFEL_REFUSE(verbs_uninit_context)
 
 // The C library.
-FALAFEL_REFUSE(alarm)
 FALAFEL_REFUSE(arc4random)
 FALAFEL_REFUSE(clock)
 FALAFEL_REFUSE(call_once)

@@ -119,6 +119,10 @@ FALAFEL_EXPORTED sighandler_t signal(int signal, sighandler_t handler) {
   return before.sa_handler;
 }
 
+FALAFEL_EXPORTED unsigned alarm(unsigned seconds) {
+  return static_cast<unsigned>(call_simulator(CallNumber::set_alarm, seconds));
+}
+
 FALAFEL_EXPORTED int sigprocmask(int how, const sigset_t* set, sigset_t* before) {
   return change_mask("sigprocmask", how, set, before);
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,28 @@ static int compare_clocks(void) {
   return different;
 }
 
+static volatile sig_atomic_t alarms;
+
+static void count_alarm(int signal_number) {
+  (void)signal_number;
+  ++alarms;
+}
+
+static int wait_for_alarm(void) {
+  struct timeval begin;
+  signal(SIGALRM, count_alarm);
+  if (alarm(100) != 0 || alarm(2) != 100) return 1;
+  gettimeofday(&begin, NULL);
+  while (alarms == 0) usleep(10000);
+  printf("alarm after %ld s\n", microseconds_since(&begin) / 1000000);
+  return alarm(0) != 0;
+}
+
+static int ignore_alarm(void) {
+  alarm(1);
+  return (int)sleep(5);
+}
+
 int main(int count, char** arguments) {
   const char* const wanted = count > 1 ? arguments[1] : "";
   printf("before: %s\n", wanted);
@@ -83,6 +106,8 @@ int main(int count, char** arguments) {
     printf("slept %ld s\n", (long)(time(NULL) - start));
     return 0;
   }
+  if (strcmp(wanted, "alarm") == 0) return wait_for_alarm();
+  if (strcmp(wanted, "ignored") == 0) return ignore_alarm();
   if (strcmp(wanted, "clocks") == 0) return compare_clocks();
   if (strcmp(wanted, "fork") == 0) return fork() < 0;
   if (strcmp(wanted, "crash") == 0) *(volatile int*)16 = 1;

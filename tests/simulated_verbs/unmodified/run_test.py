@@ -133,6 +133,17 @@ class Devices(unittest.TestCase):
         self.assertIn("PORT_ACTIVE", result.stdout)
 
 
+class Bandwidth(unittest.TestCase):
+    # The server sets an alarm, and the client leaves a completion queue when it closes the device.
+    def test_of_messages(self):
+        hosts = pingpong("ib_send_bw -n 10 -s 64 -F")
+        for seed in ["1", "2"]:
+            first = run("--seed", seed, hosts=hosts)
+            self.assertEqual(first.returncode, 0, first.stdout + first.stderr)
+            self.assertEqual(first.stdout.count("BW average"), 2, first.stdout)
+            self.assertEqual(first.stdout, run("--seed", seed, hosts=hosts).stdout)
+
+
 class Campaigns(unittest.TestCase):
     def test_a_campaign_repeats_its_runs(self):
         hosts = pingpong("ibv_rc_pingpong -n 2 -r 8")
@@ -176,6 +187,12 @@ class Misbehaviour(unittest.TestCase):
 
     def test_sleeping_takes_virtual_time(self):
         self.check("hour", "slept 3600 s", status=0)
+
+    def test_an_alarm_comes_in_virtual_time(self):
+        self.check("alarm", "alarm after 2 s", status=0)
+
+    def test_an_alarm_that_the_program_does_not_handle_ends_it(self):
+        self.check("ignored", "VIOLATED verbs.killed: the program of alone was killed by signal 14")
 
     # perftest does not report if the processor's clock and the system's differ much.
     def test_clocks_agree_for_a_program_that_reads_them_again_and_again(self):
