@@ -43,7 +43,8 @@ struct CompletionQueue : ibv_cq_ex, ObjectOfProgram {
   std::unique_ptr<fabric::CompletionQueue> queue;
   std::uint32_t users = 0;  // queue pairs, each end counts
   UnacknowledgedEvents unacknowledged;
-  ibv_wc current{};  // which ibv_start_poll or ibv_next_poll has taken last
+  ibv_wc current{};              // which ibv_start_poll or ibv_next_poll has taken last
+  std::uint64_t current_ns = 0;  // when it was taken
 
  private:
   void note_event();

@@ -27,6 +27,7 @@ constexpr std::uint32_t no_vendor = 0xff'ffff;
 constexpr std::uint8_t link_is_up = 5;
 constexpr std::uint8_t four_lanes = 2;
 constexpr std::uint8_t speed_of_edr = 32;
+constexpr std::uint64_t kilohertz_of_nanoseconds = 1'000'000;
 constexpr int practically_unlimited = 1 << 20;
 
 // The result of ibv_get_device_list: an array that ends with null.
@@ -112,13 +113,16 @@ std::uint16_t destination_of(const ibv_ah_attr& address) {
   return address.is_global != 0 ? lid_of(address.grh.dgid) : address.dlid;
 }
 
-// There is nothing beyond the attributes of each device but the number of ports.
+// There is nothing beyond the attributes of each device but the number of ports and the clock of
+// completions, which counts nanoseconds.
 int query_extended_attributes(ibv_context* context, const ibv_query_device_ex_input* input,
                               ibv_device_attr_ex* attributes, std::size_t bytes) {
   if (input != nullptr && input->comp_mask != 0) return EINVAL;
   ibv_device_attr_ex found{};
   fill_attributes(wrapper_of(context).process, found.orig_attr);
   found.phys_port_cnt_ex = found.orig_attr.phys_port_cnt;
+  found.completion_timestamp_mask = ~std::uint64_t{0};
+  found.hca_core_clock = kilohertz_of_nanoseconds;
   std::memcpy(attributes, &found, std::min(bytes, sizeof found));
   return 0;
 }

@@ -140,6 +140,7 @@
   CALL(falafel_start_poll, start_poll)                                                             \
   CALL(falafel_next_poll, next_poll)                                                               \
   CALL(falafel_end_poll, end_poll)                                                                 \
+  CALL(falafel_read_completion_ts, read_completion_ts)                                             \
   CALL(falafel_read_opcode, read_opcode)                                                           \
   CALL(falafel_read_vendor_err, read_vendor_err)                                                   \
   CALL(falafel_read_byte_len, read_byte_len)                                                       \

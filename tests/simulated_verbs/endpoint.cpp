@@ -25,7 +25,8 @@ Endpoint::Endpoint(const EndpointOptions& wanted) : options(wanted) {
     ibv_cq_init_attr_ex queue{};
     queue.cqe = static_cast<std::uint32_t>(options.cqe);
     queue.channel = channel;
-    queue.wc_flags = IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_QP_NUM;
+    queue.wc_flags =
+        IBV_WC_EX_WITH_BYTE_LEN | IBV_WC_EX_WITH_QP_NUM | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP;
     extended_cq = ibv_create_cq_ex(context, &queue);
     cq = ibv_cq_ex_to_cq(extended_cq);
   } else {

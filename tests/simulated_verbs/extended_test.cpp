@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
+#include <ctime>
 
+#include "fabric/time_units.h"
 #include "tests/simulated_verbs/two_programs.h"
 
 namespace falafel::simulated_verbs {
@@ -158,6 +161,8 @@ TEST(ExtendedAttributes, AreThoseOfTheDeviceAndItsPorts) {
     run.expect_equal(attributes.phys_port_cnt_ex, 1U, "the number of ports");
     run.expect_equal(attributes.orig_attr.phys_port_cnt, 1U, "the same, as older programs see it");
     run.expect(attributes.orig_attr.vendor_id != 0, "a vendor");
+    run.expect_equal(attributes.hca_core_clock, 1'000'000U, "the clock of completions, in kHz");
+    run.expect(attributes.completion_timestamp_mask == ~std::uint64_t{0}, "its bits");
     const ibv_query_device_ex_input unknown{.comp_mask = 1};
     run.expect_equal(ibv_query_device_ex(endpoint.context, &unknown, &attributes), EINVAL,
                      "an unknown question");
@@ -187,6 +192,13 @@ ibv_cq_ex* create_queue(ibv_context* context, std::uint64_t fields) {
   return ibv_create_cq_ex(context, &wanted);
 }
 
+std::uint64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * fabric::second_ns +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
 TEST(ExtendedCompletionQueue, IsReadFieldByField) {
   const auto left = [](TwoPrograms& run) {
     Endpoint endpoint;
@@ -209,10 +221,12 @@ TEST(ExtendedCompletionQueue, IsReadFieldByField) {
     run.expect_equal(ibv_start_poll(cq, &attributes), ENOENT, "an empty queue");
     endpoint.post_receive(1, 0, 16);
     endpoint.post_receive(2, 0, 16);
+    const std::uint64_t began_ns = now_ns();
     run.exchange.offer("ready", endpoint.card());
     run.exchange.await("sent");
     while (ibv_start_poll(cq, &attributes) == ENOENT) {
     }
+    std::uint64_t least_stamp_ns = began_ns;
     for (std::uint64_t index = 0; index < 2; ++index) {
       if (index > 0) {
         while (ibv_next_poll(cq) == ENOENT) {
@@ -223,6 +237,9 @@ TEST(ExtendedCompletionQueue, IsReadFieldByField) {
       run.expect_equal(ibv_wc_read_opcode(cq), IBV_WC_RECV, "the opcode");
       run.expect_equal(ibv_wc_read_byte_len(cq), 8 * (index + 1), "the length");
       run.expect_equal(ibv_wc_read_qp_num(cq), endpoint.qp->qp_num, "the number");
+      const std::uint64_t stamp_ns = ibv_wc_read_completion_ts(cq);
+      run.expect(least_stamp_ns <= stamp_ns && stamp_ns <= now_ns(), "the time stamp");
+      least_stamp_ns = stamp_ns;
     }
     run.expect_equal(ibv_next_poll(cq), ENOENT, "the end");
     ibv_end_poll(cq);

@@ -34,6 +34,9 @@ class PingPongs(unittest.TestCase):
     def test_batches(self):
         self.check("ibv_rc_pingpong -N -n 4 -r 8", [1])
 
+    def test_time_stamps(self):
+        self.check("ibv_rc_pingpong -t -n 4 -r 8", [1, 2])
+
     def test_shared_receive_queue(self):
         self.check("ibv_srq_pingpong -n 4 -r 20", [1])
 
