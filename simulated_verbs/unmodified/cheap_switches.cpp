@@ -11,12 +11,23 @@ namespace {
 constexpr unsigned char rdtsc[] = {0x0f, 0x31};
 constexpr unsigned char rdtscp[] = {0x0f, 0x01, 0xf9};
 
+// A negative number if the system does not say.
+int processor_at(const cpu_set_t& permitted, std::optional<unsigned> place) {
+  const int count = CPU_COUNT(&permitted);
+  if (!place || count == 0) return sched_getcpu();
+  auto left = static_cast<int>(*place % static_cast<unsigned>(count));
+  for (unsigned processor = 0; processor < CPU_SETSIZE; ++processor) {
+    if (CPU_ISSET(processor, &permitted) && left-- == 0) return static_cast<int>(processor);
+  }
+  return -1;
+}
+
 }  // namespace
 
 // If the system refuses, switches cost more, and nothing else changes.
-CheapSwitches::CheapSwitches() {
+CheapSwitches::CheapSwitches(std::optional<unsigned> place) {
   sched_getaffinity(0, sizeof before_, &before_);
-  const int processor = sched_getcpu();
+  const int processor = processor_at(before_, place);
   if (processor >= 0) {
     cpu_set_t only{};
     CPU_SET(static_cast<unsigned>(processor), &only);

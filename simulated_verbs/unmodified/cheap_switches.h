@@ -6,13 +6,17 @@
 #include <sched.h>
 #include <sys/types.h>
 
+#include <optional>
+
 namespace falafel::simulated_verbs {
 
 // As long as it exists, this process and those that it starts stay on one processor, and their
 // instructions that read the counter fail.
 class CheapSwitches {
  public:
-  CheapSwitches();
+  // The processor is that of this place among those that the process may use. Without a place, it
+  // is the one on which the process is.
+  explicit CheapSwitches(std::optional<unsigned> place = std::nullopt);
   ~CheapSwitches();
   CheapSwitches(const CheapSwitches&) = delete;
   CheapSwitches& operator=(const CheapSwitches&) = delete;

@@ -28,6 +28,7 @@
 #include "simulated_verbs/unmodified/loaded_program.h"
 #include "simulated_verbs/unmodified/memory_of_process.h"
 #include "simulated_verbs/unmodified/object_memory.h"
+#include "simulated_verbs/unmodified/processors_of_workers.h"
 #include "simulated_verbs/unmodified/served_program.h"
 
 namespace falafel::simulated_verbs {
@@ -62,6 +63,7 @@ struct PlannedHost {
 struct Plan {
   std::vector<PlannedHost> hosts;
   LoadedPrograms programs;
+  ProcessorsOfWorkers processors;
   ServingOptions serving;
   bool is_strict = false;
   std::vector<ProgramReport> reports;
@@ -69,7 +71,7 @@ struct Plan {
 };
 
 void run_hosts(Plan& plan, check::World& world) {
-  const CheapSwitches switches;
+  const CheapSwitches switches(plan.processors.own());
   ObjectMemory objects;
   const auto report = [&world](std::string property, std::string explanation) {
     world.fail(std::move(property), std::move(explanation));
@@ -196,6 +198,7 @@ int run(const RunOptions& options) {
   serve_memory_of_processes();
   Plan plan{.hosts = std::move(*hosts),
             .programs = LoadedPrograms(libraries_of_this_program(), options.loads_anew),
+            .processors = ProcessorsOfWorkers(options.schedules ? options.jobs : 1),
             .serving = {.patience_seconds = options.patience_seconds},
             .is_strict = options.is_strict,
             .reports = {},

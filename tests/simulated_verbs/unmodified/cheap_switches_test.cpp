@@ -7,7 +7,13 @@
 #include <sys/prctl.h>
 #include <x86intrin.h>
 
+#include <cstddef>
+#include <optional>
+#include <set>
+
+#include "processes/child_process.h"
 #include "simulated_verbs/unmodified/memory_of_process.h"
+#include "simulated_verbs/unmodified/processors_of_workers.h"
 
 namespace falafel::simulated_verbs {
 namespace {
@@ -31,6 +37,29 @@ TEST(CheapSwitches, KeepsTheProcessOnOneProcessor) {
     EXPECT_EQ(processors(), 1);
   }
   EXPECT_EQ(processors(), before);
+}
+
+TEST(CheapSwitches, GivesPlacesTheirProcessors) {
+  const int count = processors();
+  const auto processor_of = [](unsigned place) {
+    const CheapSwitches switches(place);
+    return sched_getcpu();
+  };
+  std::set<int> used;
+  for (int place = 0; place < count; ++place) {
+    used.insert(processor_of(static_cast<unsigned>(place)));
+  }
+  EXPECT_EQ(used.size(), static_cast<std::size_t>(count));
+  EXPECT_EQ(processor_of(static_cast<unsigned>(count)), processor_of(0));
+}
+
+TEST(ProcessorsOfWorkers, AreDifferent) {
+  ProcessorsOfWorkers places(2);
+  EXPECT_EQ(places.own(), 0);
+  EXPECT_EQ(places.own(), 0);
+  processes::ChildProcess worker([&] { return places.own() == 1 ? 0 : 1; });
+  EXPECT_TRUE(worker.wait().is_success());
+  EXPECT_EQ(ProcessorsOfWorkers(1).own(), std::nullopt);
 }
 
 TEST(CheapSwitches, ForbidsTimeStampsUntilItEnds) {
