@@ -373,11 +373,14 @@ class ConnectionRequest {
  public:
   virtual ~ConnectionRequest() = default;
   virtual const PrivateData& private_data() const = 0;
-  // Receive requests posted to the new queue pair before the peer sends are in time; the peer's
-  // SENDs wait for them within its receiver_not_ready_retry_count. Errors: see connect; the request
-  // can then still be rejected with a reason.
-  virtual Result<std::unique_ptr<QueuePair>> accept(const QueuePairOptions& options,
-                                                    PrivateData private_data) = 0;
+  // `first_receives` are posted before the peer can send. It may send as soon as this process has
+  // answered, and a SEND that finds no receive request waits within the peer's
+  // receiver_not_ready_retry_count, with all requests behind it, even if this process is stopped.
+  // Errors: see connect; the request can then still be rejected with a reason. An error of
+  // `first_receives` (see QueuePair::post_receive) rejects it.
+  virtual Result<std::unique_ptr<QueuePair>> accept(
+      const QueuePairOptions& options, PrivateData private_data,
+      std::span<const ReceiveRequest> first_receives = {}) = 0;
   virtual void reject(PrivateData reason) = 0;  // truncated to max_private_data_bytes
 };
 

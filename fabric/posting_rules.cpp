@@ -278,6 +278,10 @@ Result<void> check_any_request(const WorkRequest& request, const QueuePairOption
   return check_atomic(request, options, device);
 }
 
+Result<void> post_first_receives(QueuePair& queue_pair, std::span<const ReceiveRequest> receives) {
+  return receives.empty() ? Result<void>{} : queue_pair.post_receive(receives);
+}
+
 Result<void> check_own_receive_queue(const QueuePairOptions& options) {
   if (options.shared_receive_queue == nullptr) return {};
   return refuse_argument(

@@ -65,6 +65,8 @@ Result<void> check_receive_places(const QueueOccupancy& queue, std::size_t reque
 // Checks everything except the queue and the local buffer. Errors: see QueuePair::post_send.
 Result<void> check_any_request(const WorkRequest& request, const QueuePairOptions& options,
                                const DeviceAttributes& device);
+// A request to connect is accepted with these. A queue pair with a shared receive queue has none.
+Result<void> post_first_receives(QueuePair& queue_pair, std::span<const ReceiveRequest> receives);
 // For a queue pair, not for a shared receive queue.
 Result<void> check_own_receive_queue(const QueuePairOptions& options);
 Result<void> check_receive_segments(const ReceiveRequest& request, const QueuePairOptions& options);

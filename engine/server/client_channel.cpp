@@ -39,20 +39,18 @@ std::uint64_t ClientChannel::id_of(std::uint64_t buffer) const {
   return std::uint64_t{client_} << 32 | buffer;
 }
 
-void ClientChannel::open(fabric::QueuePair& queue_pair) {
-  queue_pair_ = &queue_pair;
-  post_receives(0, receive_count);
+std::array<fabric::ReceiveRequest, ClientChannel::receive_count> ClientChannel::receives() const {
+  std::array<fabric::ReceiveRequest, receive_count> chain;
+  for (std::uint64_t buffer = 0; buffer < receive_count; ++buffer) {
+    chain[buffer] = receive_into(buffer);
+  }
+  return chain;
 }
 
-void ClientChannel::post_receives(std::uint64_t first, std::uint64_t count) {
-  std::array<fabric::ReceiveRequest, receive_count> chain;
-  for (std::uint64_t buffer = first; buffer < first + count; ++buffer) {
-    chain[buffer - first] = {.id = id_of(buffer),
-                             .local = buffers_.at(buffer * control_message_bytes),
-                             .length_bytes = control_message_bytes};
-  }
-  const auto posted = queue_pair_->post_receive(std::span(chain).first(count));
-  FALAFEL_ASSERT(posted.has_value(), "{}", posted.error().detail);
+fabric::ReceiveRequest ClientChannel::receive_into(std::uint64_t buffer) const {
+  return {.id = id_of(buffer),
+          .local = buffers_.at(buffer * control_message_bytes),
+          .length_bytes = control_message_bytes};
 }
 
 // Messages to the client
@@ -103,7 +101,9 @@ tl::expected<ControlMessage, Breach> ClientChannel::on_received(std::uint64_t bu
   const auto message = *from_bytes<ControlMessage>(
       buffers_.bytes(buffer * control_message_bytes, control_message_bytes));
   ++received_;
-  post_receives(buffer, 1);
+  const fabric::ReceiveRequest receive = receive_into(buffer);
+  const auto posted = queue_pair_->post_receive({&receive, 1});
+  FALAFEL_ASSERT(posted.has_value(), "{}", posted.error().detail);
   if (const auto breach = find_breach(message, length_bytes)) return tl::unexpected(*breach);
   if (message.kind == MessageKind::request_region) requested_region_ = true;
   return message;

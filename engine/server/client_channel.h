@@ -36,8 +36,11 @@ class ClientChannel {
   // Request identifiers consist of the buffer's number and, in the upper half, `client`.
   ClientChannel(std::uint32_t client, LocalMemory buffers);
 
-  // Starts to receive. The queue pair must outlive all later calls.
-  void open(fabric::QueuePair& queue_pair);
+  // All receive requests. They belong to the acceptance of the connection: the client may use its
+  // credits as soon as it hears of that.
+  std::array<fabric::ReceiveRequest, receive_count> receives() const;
+  // The queue pair has all receive requests, and must outlive all later calls.
+  void attach(fabric::QueuePair& queue_pair) { queue_pair_ = &queue_pair; }
 
   void send(const ControlMessage& message);
   void on_sent(std::uint64_t buffer);
@@ -49,7 +52,7 @@ class ClientChannel {
   void acknowledge_if_due();
 
  private:
-  void post_receives(std::uint64_t first, std::uint64_t count);
+  fabric::ReceiveRequest receive_into(std::uint64_t buffer) const;
   void pump();
   std::optional<Breach> find_breach(const ControlMessage& message,
                                     std::uint32_t length_bytes) const;

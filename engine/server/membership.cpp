@@ -120,6 +120,7 @@ void Membership::accept(fabric::ConnectionRequest& request) {
                            .table_key = client.table->remote_key(),
                            .chunk_bytes = chunk_.geometry.chunk_bytes(),
                            .heartbeat_timeout_ns = options_.heartbeat_timeout_ns};
+  const auto receives = client.channel->receives();
   auto accepted = request.accept(
       {.protection_domain = client.domain.get(),
        .send_completions = &completions_,
@@ -131,12 +132,13 @@ void Membership::accept(fabric::ConnectionRequest& request) {
       client.later_tables
           ? to_bytes(GrowingServerHello{.hello = answer,
                                         .later_tables_key = client.later_tables->remote_key()})
-          : to_bytes(answer));
+          : to_bytes(answer),
+      receives);
   if (!accepted) return request.reject(to_reason(accepted.error().detail));
   client.queue_pair = std::move(*accepted);
+  client.channel->attach(*client.queue_pair);
   clients_[client.number] = std::move(*made);
   events_.on_joined(client.number);
-  client.channel->open(*client.queue_pair);
   changed_->notify_all();
 }
 

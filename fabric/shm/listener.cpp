@@ -38,8 +38,9 @@ class ConnectionRequest final : public fabric::ConnectionRequest {
 
   const fabric::PrivateData& private_data() const override { return private_data_; }
 
-  Result<std::unique_ptr<fabric::QueuePair>> accept(const fabric::QueuePairOptions& options,
-                                                    fabric::PrivateData private_data) override {
+  Result<std::unique_ptr<fabric::QueuePair>> accept(
+      const fabric::QueuePairOptions& options, fabric::PrivateData private_data,
+      std::span<const fabric::ReceiveRequest> first_receives) override {
     if (answered_)
       return make_error(ErrorCode::invalid_argument, "the request has been answered already");
     if (options.transport != fabric::Transport::reliable_connection) {
@@ -69,9 +70,11 @@ class ConnectionRequest final : public fabric::ConnectionRequest {
     message.arena = process.arena().mapping()->header().id;
     message.endpoint = endpoint;
     message.set_private_data(private_data);
+    prepared->queue_pair->attach(*link);
+    auto posted = fabric::post_first_receives(*prepared->queue_pair, first_receives);
+    if (!posted) return tl::unexpected(posted.error());
     (*link)->send_handshake(message, process.arena().file());
     (*link)->watch();
-    prepared->queue_pair->attach(std::move(*link));
     return std::move(prepared->queue_pair);
   }
 

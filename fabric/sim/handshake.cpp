@@ -31,8 +31,9 @@ class ConnectionRequest final : public fabric::ConnectionRequest {
     return handshake_->private_data();
   }
 
-  Result<std::unique_ptr<fabric::QueuePair>> accept(const fabric::QueuePairOptions& options,
-                                                    fabric::PrivateData private_data) override {
+  Result<std::unique_ptr<fabric::QueuePair>> accept(
+      const fabric::QueuePairOptions& options, fabric::PrivateData private_data,
+      std::span<const fabric::ReceiveRequest> first_receives) override {
     if (handshake_ == nullptr) {
       return make_error(ErrorCode::invalid_argument, "the request was answered before");
     }
@@ -48,12 +49,15 @@ class ConnectionRequest final : public fabric::ConnectionRequest {
     }
     Result<QueuePairActor*> actor = device_.create_queue_pair(options);
     if (!actor) return tl::unexpected<fabric::Error>(actor.error());
+    auto queue_pair = std::make_unique<QueuePair>(**actor);
+    Result<void> posted = fabric::post_first_receives(*queue_pair, first_receives);
+    if (!posted) return tl::unexpected<fabric::Error>(posted.error());
     (*actor)->host().drain_stores();
     Handshake& handshake = *std::exchange(handshake_, nullptr);
     QueuePairActor::join(**actor, handshake.client_queue_pair());
     (*actor)->become_ready();
     handshake.accept(std::move(private_data));
-    return std::make_unique<QueuePair>(**actor);
+    return queue_pair;
   }
 
   void reject(fabric::PrivateData reason) override {

@@ -59,6 +59,7 @@ void Connection::attach(asio::ip::tcp::socket socket) {
   ::setsockopt(socket.native_handle(), IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout_ms,
                sizeof timeout_ms);
   socket_ = std::move(socket);
+  receive_next();
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -188,7 +189,7 @@ void Connection::complete_send(CompletionStatus status) {
 // Receiving
 
 void Connection::receive_next() {
-  if (is_receiving_ || receives_.empty()) return;
+  if (is_receiving_ || receives_.empty() || !socket_) return;
   is_receiving_ = true;
   asio::async_read(*socket_, asio::buffer(incoming_length_),
                    [self = shared_from_this()](const error_code& error, std::size_t) {

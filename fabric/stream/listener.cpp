@@ -67,8 +67,9 @@ class ConnectionRequest final : public fabric::ConnectionRequest {
 
   const fabric::PrivateData& private_data() const override { return private_data_; }
 
-  Result<std::unique_ptr<fabric::QueuePair>> accept(const fabric::QueuePairOptions& options,
-                                                    fabric::PrivateData private_data) override {
+  Result<std::unique_ptr<fabric::QueuePair>> accept(
+      const fabric::QueuePairOptions& options, fabric::PrivateData private_data,
+      std::span<const fabric::ReceiveRequest> first_receives) override {
     if (caller_ == nullptr) {
       return make_error(ErrorCode::invalid_argument, "the request has been answered already");
     }
@@ -77,6 +78,8 @@ class ConnectionRequest final : public fabric::ConnectionRequest {
     }
     auto queue_pair = device_.create_queue_pair(options);
     if (!queue_pair) return tl::unexpected(queue_pair.error());
+    auto posted = fabric::post_first_receives(**queue_pair, first_receives);
+    if (!posted) return tl::unexpected(posted.error());
     const auto caller = std::exchange(caller_, nullptr);
     answer(caller->socket, GreetingKind::acceptance, private_data);
     (*queue_pair)->attach(std::move(caller->socket));

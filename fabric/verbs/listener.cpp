@@ -96,8 +96,9 @@ class ConnectionRequest final : public fabric::ConnectionRequest {
 
   const fabric::PrivateData& private_data() const override { return private_data_; }
 
-  Result<std::unique_ptr<fabric::QueuePair>> accept(const fabric::QueuePairOptions& options,
-                                                    fabric::PrivateData private_data) override {
+  Result<std::unique_ptr<fabric::QueuePair>> accept(
+      const fabric::QueuePairOptions& options, fabric::PrivateData private_data,
+      std::span<const fabric::ReceiveRequest> first_receives) override {
     if (caller_ == nullptr) {
       return make_error(ErrorCode::invalid_argument, "the request has been answered already");
     }
@@ -113,6 +114,8 @@ class ConnectionRequest final : public fabric::ConnectionRequest {
     if (Result<void> joined = (*queue_pair)->join(*route); !joined) {
       return tl::unexpected(joined.error());
     }
+    auto posted = fabric::post_first_receives(**queue_pair, first_receives);
+    if (!posted) return tl::unexpected(posted.error());
     const auto caller = std::exchange(caller_, nullptr);
     if (own.hears_close != 0 || caller->offer.body.hears_close != 0) {
       (*queue_pair)

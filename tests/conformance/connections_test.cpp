@@ -54,6 +54,47 @@ TEST_P(ConnectionsTest, PrivateDataGoesBothWays) {
   }
 }
 
+// The client sends as soon as it is connected, and a SEND that finds no receive request fails.
+TEST_P(ConnectionsTest, FirstReceivesAreInTime) {
+  constexpr int connections = 20;
+  run(server_and_client(
+      [](Site& site, Listener& listener) {
+        const Memory memory = site.make_memory(64);
+        for (int count = 0; count < connections; ++count) {
+          Link link(site, {});
+          const auto request = listener.accept(site.host.now_ns() + patience_ns);
+          require(request != nullptr, "nobody connects");
+          const ReceiveRequest receive{.id = 5, .local = memory.local(), .length_bytes = 64};
+          link.queue_pair = require(request->accept(link.options, {}, {&receive, 1}));
+          const WorkCompletion received = link.next_received();
+          EXPECT_EQ(received.status, CompletionStatus::success);
+          EXPECT_EQ(received.id, 5U);
+        }
+      },
+      [](Site& site, Link&) {
+        const Memory memory = site.make_memory(64);
+        for (int count = 0; count < connections; ++count) {
+          Link link = connect_link(site, server_address, {.receiver_not_ready_retry_count = 0});
+          link.post({make_request(Opcode::send, memory.local(), 64)});
+          EXPECT_EQ(link.next_completion().status, CompletionStatus::success);
+        }
+      }));
+}
+
+TEST_P(ConnectionsTest, WrongFirstReceivesRejectTheRequest) {
+  run(server_and_client(
+      [](Site& site, Listener& listener) {
+        const Link link(site, {});
+        const auto request = listener.accept(site.host.now_ns() + patience_ns);
+        require(request != nullptr, "nobody connects");
+        const ReceiveRequest unregistered{.id = 5, .local = {}, .length_bytes = 64};
+        EXPECT_TRUE(error_of(request->accept(link.options, {}, {&unregistered, 1})).has_value());
+      },
+      [](Site& site, Link& link) {
+        EXPECT_FALSE(site.device.connect(server_address, link.options, {}, never_ns).has_value());
+      }));
+}
+
 TEST_P(ConnectionsTest, MorePrivateDataIsRefused) {
   run(server_and_client(
       [](Site& site, Listener& listener) {
