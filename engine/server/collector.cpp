@@ -94,7 +94,7 @@ bool Collector::points_into(const ByteRanges& source, Entry entry) const {
 bool Collector::scan_memory(const ByteRanges& source, const Visit& visit) {
   if (options_.collection != Collection::scan_memory) return false;
   for (const ByteRange& range : source.all()) {
-    RegionScan scan(chunk_, pace_, range);
+    RegionScan scan(chunk_, pace_, range, statistics_.entries_shifted);
     while (const auto live = scan.next()) visit(live->slot, live->entry);
     if (!scan.has_given_up()) continue;
     ++statistics_.scans_given_up;
@@ -114,23 +114,35 @@ void Collector::walk_table(const ByteRanges& source, const Visit& visit) {
   }
 }
 
-std::vector<LiveSpace> Collector::measure_mature_spaces() {
-  std::vector<LiveSpace> spaces(chunk_.geometry.mature_space_count);
-  std::vector<ByteRange> ranges;
-  for (std::uint32_t space = 0; space < spaces.size(); ++space) {
-    spaces[space].used_bytes = book_.mature()[space].used_bytes;
-    if (spaces[space].used_bytes > 0) ranges.push_back(used_range(space));
-  }
-  const ByteRanges source(std::move(ranges));
+// A scan meets each container once, wherever its entry moves. A walk over the table could meet an
+// entry before and after it moves, or miss it, so nobody may move any until the walk is over.
+std::vector<LiveSpace> Collector::measure_mature_spaces(FiberMutex& moving) {
+  std::vector<LiveSpace> spaces = unmeasured_spaces();
   const Visit visit = [&](std::uint64_t, Entry entry) {
     const std::uint64_t offset = chunk_.geometry.to_offset(entry.reference());
     spaces[*chunk_.geometry.mature_space_at(offset)].add(kept_bytes(entry));
   };
-  if (!scan_memory(source, visit)) {
-    for (LiveSpace& space : spaces) space = {.used_bytes = space.used_bytes};
-    walk_table(source, visit);
+  if (scan_memory(used_ranges(spaces), visit)) return spaces;
+  const auto nobody_moves = lock_if(safeguards_.exclusion, moving);
+  spaces = unmeasured_spaces();
+  walk_table(used_ranges(spaces), visit);
+  return spaces;
+}
+
+std::vector<LiveSpace> Collector::unmeasured_spaces() const {
+  std::vector<LiveSpace> spaces(chunk_.geometry.mature_space_count);
+  for (std::uint32_t space = 0; space < spaces.size(); ++space) {
+    spaces[space].used_bytes = book_.mature()[space].used_bytes;
   }
   return spaces;
+}
+
+ByteRanges Collector::used_ranges(const std::vector<LiveSpace>& spaces) const {
+  std::vector<ByteRange> ranges;
+  for (std::uint32_t space = 0; space < spaces.size(); ++space) {
+    if (spaces[space].used_bytes > 0) ranges.push_back(used_range(space));
+  }
+  return ByteRanges(std::move(ranges));
 }
 
 // The bytes of its container that copy() keeps.

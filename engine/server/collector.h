@@ -25,6 +25,7 @@
 #include "engine/server/byte_ranges.h"
 #include "engine/server/chunk.h"
 #include "engine/server/entry_updater.h"
+#include "engine/server/fiber_mutex.h"
 #include "engine/server/live_space.h"
 #include "engine/server/memory_book.h"
 #include "engine/server/pace.h"
@@ -54,8 +55,9 @@ class Collector {
   // the rest of the active mature space. What does not fit there is lost.
   void collect_former(const ByteRange& source);
 
-  // The data that a collection of each mature space would copy. May wait.
-  std::vector<LiveSpace> measure_mature_spaces();
+  // The data that a collection of each mature space would copy. Waits. Who moves entries holds
+  // `moving`.
+  std::vector<LiveSpace> measure_mature_spaces(FiberMutex& moving);
 
  private:
   // Visits an entry that points into the memory to be freed.
@@ -70,6 +72,8 @@ class Collector {
   void move_all(ByteRanges source, std::uint64_t most_bytes = ~std::uint64_t{0});
   bool scan_memory(const ByteRanges& source, const Visit& visit);
   void walk_table(const ByteRanges& source, const Visit& visit);
+  std::vector<LiveSpace> unmeasured_spaces() const;
+  ByteRanges used_ranges(const std::vector<LiveSpace>& spaces) const;
   ByteRange used_range(std::uint32_t space) const;
 
   void move(std::uint64_t slot, Entry entry, Task& task);

@@ -137,6 +137,7 @@ void EntryRemoval::lock_next() {
 void EntryRemoval::fill() {
   update(hole_, hole_.entry.with_locked(), successor(next_.entry.with_tag_of(hole_.entry)));
   host_.count(probes::cleanup_moved_entry);
+  ++statistics_.entries_shifted;
   hole_ = next_;
   go_on();
   // Correct entries move towards their home slots, so they cannot circle forever.

@@ -9,9 +9,11 @@
 namespace falafel::engine {
 
 // A scan of a region that a correct client filled examines each byte a few times at most.
-RegionScan::RegionScan(const Chunk& chunk, Pace& pace, const ByteRange& range)
+RegionScan::RegionScan(const Chunk& chunk, Pace& pace, const ByteRange& range,
+                       const std::uint64_t& shifted)
     : chunk_(chunk),
       pace_(pace),
+      shifted_(shifted),
       position_(range.begin),
       end_(range.end),
       work_left_(4 * (range.end - range.begin) + chunk.end_of_slots_in_use() -
@@ -53,8 +55,20 @@ std::optional<LiveContainer> RegionScan::examine() {
   return found;
 }
 
-// Finds the entry in the key's collision chain that points here.
+// Finds the entry that points here. While a search waits, a cleanup may move the entry to a slot
+// that the search has passed.
 std::optional<LiveContainer> RegionScan::find_entry(std::span<const std::byte> key) {
+  std::uint64_t shifted_before = 0;
+  std::optional<LiveContainer> found;
+  do {
+    shifted_before = shifted_;
+    found = search(key);
+  } while (!found && shifted_ != shifted_before && !has_given_up());
+  return found;
+}
+
+// Searches the key's collision chain once.
+std::optional<LiveContainer> RegionScan::search(std::span<const std::byte> key) {
   Chain chain(chunk_, hash_of(key, chunk_.hash_key), chunk_.tables.first);
   while (!chain.is_over() && !has_given_up()) {
     const std::uint64_t slot = chain.slot();

@@ -32,8 +32,9 @@ struct LiveContainer {
 
 class RegionScan {
  public:
-  // Requires that nobody writes to the range.
-  RegionScan(const Chunk& chunk, Pace& pace, const ByteRange& range);
+  // Requires that nobody writes to the range. `shifted`: how many entries the cleanup has moved to
+  // an earlier slot, counted before it changes the slot that each leaves.
+  RegionScan(const Chunk& chunk, Pace& pace, const ByteRange& range, const std::uint64_t& shifted);
 
   // Returns the next container in memory order. May wait. Returns nullopt at the end, or if the
   // scan has given up.
@@ -44,10 +45,12 @@ class RegionScan {
   bool may_begin_container() const;
   std::optional<LiveContainer> examine();
   std::optional<LiveContainer> find_entry(std::span<const std::byte> key);
+  std::optional<LiveContainer> search(std::span<const std::byte> key);
   void work(std::uint64_t amount);
 
   const Chunk& chunk_;
   Pace& pace_;
+  const std::uint64_t& shifted_;
   std::uint64_t position_;
   std::uint64_t end_;
   std::uint64_t work_left_;

@@ -30,6 +30,7 @@ struct ServerStatistics {
   std::uint64_t scans_given_up = 0;    // scans abandoned in favor of a walk over the table
   std::uint64_t cleanups = 0;          // passes over the table
   std::uint64_t entries_cleaned = 0;   // deleted entries that a cleanup removed
+  std::uint64_t entries_shifted = 0;   // entries that a cleanup moved to an earlier slot
   std::uint64_t entries_repaired = 0;  // entries that no correct client writes
   std::uint64_t updates_lost = 0;      // compare-and-swaps of the server that lost to a client
   std::uint64_t values_expired = 0;    // values that a collection found expired

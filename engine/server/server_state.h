@@ -81,7 +81,7 @@ class ServerState final : public std::enable_shared_from_this<ServerState>,
   void note_accesses(std::uint32_t client, const ControlMessage& message);
 
   std::vector<LiveSpace> measure_live_data() override {
-    return collector_->measure_mature_spaces();
+    return collector_->measure_mature_spaces(moving_);
   }
   void ask_for_collection(std::uint32_t space) override { collection_->ask_for(space); }
   void on_outlook_changed() override { grants_->on_change(); }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <random>
 #include <string>
@@ -17,6 +18,7 @@
 #include "engine/layout/container.h"
 #include "engine/layout/key_hash.h"
 #include "engine/server/collector.h"
+#include "engine/server/fiber_mutex.h"
 #include "engine/server/processor_updater.h"
 #include "fabric/sim/simulation.h"
 #include "fabric/sim/strategies/make_strategy.h"
@@ -81,10 +83,21 @@ class LaidOutMemory {
   }
   // Makes an entry in the first empty slot of the key's chain point there.
   std::uint64_t publish(const Bytes& key, std::uint64_t at) {
+    return publish_offset(key, region_begin() + at);
+  }
+  // Stores the key with an empty value in the mature space. Returns its slot.
+  std::uint64_t store_mature(const Bytes& key) {
+    Bytes bytes(engine::container_bytes(key.size(), 0));
+    engine::write_container(key, {}, bytes);
+    const std::uint64_t offset = book_.mature().allocate(bytes.size());
+    chunk_.write(offset, bytes);
+    return publish_offset(key, offset);
+  }
+  std::uint64_t publish_offset(const Bytes& key, std::uint64_t offset) {
     const std::uint64_t entries = chunk_.geometry.table_entries;
     std::uint64_t slot = engine::home_slot(key, chunk_.hash_key, entries);
     while (!entry(slot).is_empty()) slot = (slot + 1) % entries;
-    set_entry(slot, Entry{}.pointing_to(chunk_.geometry.to_units(region_begin() + at)));
+    set_entry(slot, Entry{}.pointing_to(chunk_.geometry.to_units(offset)));
     return slot;
   }
   Entry entry(std::uint64_t slot) const { return chunk_.load_entry(slot); }
@@ -96,6 +109,20 @@ class LaidOutMemory {
     engine::Collector collector(host_, chunk_, options_, updater_, book_, statistics_);
     collector.move_regions(regions_);
     collector.settle();
+  }
+  std::uint64_t measured_live_bytes(engine::FiberMutex& moving) {
+    engine::Collector collector(host_, chunk_, options_, updater_, book_, statistics_);
+    std::uint64_t live_bytes = 0;
+    for (const engine::LiveSpace& space : collector.measure_mature_spaces(moving)) {
+      live_bytes += space.live_bytes;
+    }
+    return live_bytes;
+  }
+  // As a cleanup does it.
+  void shift(std::uint64_t from, std::uint64_t to) {
+    set_entry(to, entry(from));
+    ++statistics_.entries_shifted;
+    set_entry(from, {});
   }
   std::uint64_t copied_bytes() const { return book_.mature().allocated_bytes(); }
   bool is_in_region(Entry entry) const {
@@ -410,6 +437,52 @@ TEST_P(CollectedRegionTest, LosesNothing) {
         },
         layout);
   }
+}
+
+// While an entry moves, it is in two slots. A walk took it for two, and the server refused a SET
+// for which there was room.
+TEST(Measurement, WaitsUntilNobodyMovesEntries) {
+  run_on_a_host([](fabric::Host& host) {
+    LaidOutMemory memory(host, small_geometry, Collection::walk_table);
+    const Bytes key = bytes_of("key");
+    const std::uint64_t slot = memory.store_mature(key);
+    const std::uint64_t other_slot = (slot + 1) % small_geometry.table_entries;
+    engine::FiberMutex moving(host);
+    const fabric::FiberId mover = host.spawn({.name = "mover"}, [&] {
+      const std::unique_lock lock(moving);
+      memory.set_entry(other_slot, memory.entry(slot));
+      host.sleep_until(host.now_ns() + 10 * microsecond_ns);
+      memory.set_entry(slot, {});
+    });
+    host.sleep_until(host.now_ns() + 5 * microsecond_ns);
+    EXPECT_EQ(memory.measured_live_bytes(moving), memory.copied_bytes());
+    host.join(mover);
+  });
+}
+
+// A scan counted the key as garbage.
+TEST(Measurement, FindsAKeyThatMovesBehindItsSearch) {
+  // The scan lets others run after 1,024 steps. Those are the bytes of the key and then the slots.
+  constexpr std::size_t key_bytes = 1'000;
+  constexpr std::uint64_t slots_before = 60;
+  Geometry layout = small_geometry;
+  layout.table_entries = 128;
+  run_on_a_host([&](fabric::Host& host) {
+    LaidOutMemory memory(host, layout, Collection::scan_memory);
+    const Bytes key(key_bytes, std::byte{'k'});
+    std::uint64_t first_slot = 0;
+    for (std::uint64_t count = 0; count < slots_before; ++count) {
+      const std::uint64_t slot = memory.publish_offset(key, Geometry::stand_in_offset());
+      if (count == 0) first_slot = slot;
+    }
+    const std::uint64_t slot = memory.store_mature(key);
+    engine::FiberMutex moving(host);
+    const fabric::FiberId mover =
+        host.spawn({.name = "mover"}, [&] { memory.shift(slot, first_slot); });
+    EXPECT_EQ(memory.measured_live_bytes(moving), memory.copied_bytes());
+    EXPECT_EQ(memory.entry(slot), Entry{});
+    host.join(mover);
+  });
 }
 
 }  // namespace
