@@ -15,9 +15,11 @@ inline constexpr std::uint64_t acknowledge_timeout_ns = 100 * fabric::microsecon
 // A device tries a request eight times before it gives up on the other side.
 inline constexpr std::uint64_t detection_ns = 8 * acknowledge_timeout_ns;
 
-// The step limit of most scenarios. Where the checkers may wait longer, the schedule is fair from
-// this step on: a strategy may starve a fiber as long as it likes, and proves nothing by that.
-inline constexpr std::uint64_t usual_step_limit = 300'000;
+// The schedule is fair from this step on: a strategy may starve a fiber as long as it likes, and
+// proves nothing by that. Most runs end long before.
+inline constexpr std::uint64_t first_fair_step = 300'000;
+// Enough for all that is left to do then, but for waiting.
+inline constexpr std::uint64_t steps_after_waiting = 100'000;
 
 // The time between two looks at a server that has to come to rest: it gives up on clients that are
 // gone, and may be stalled.

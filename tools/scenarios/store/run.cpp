@@ -92,7 +92,7 @@ explorer::Run Runner::run(const explorer::Scenario& explored, sim::Strategy& str
   world.watch_operations(observer);
   explorer::Run run;
   {
-    check::FairStrategy fair(strategy, usual_step_limit);
+    check::FairStrategy fair(strategy, first_fair_step);
     sim::Simulation simulation(scenario.simulation, fair, stacks_, &observer);
     world.add_hosts(simulation);
     run.result = simulation.run();

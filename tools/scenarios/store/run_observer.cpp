@@ -115,6 +115,8 @@ void RunObserver::on_request_posted(const sim::TraceEvent& event) {
   // While the server is stopped, operations retry at its locks until they time out. The bound of
   // each single operation covers these retries.
   if (memory_.table().is_any_locked() && world_.is_server_stopped()) return;
+  // The server maintains the table for as long as it runs, whoever has a turn meanwhile.
+  if (!Parties::is_client(parties_.of_queue_pair(event.subject))) return;
   // An endless operation would use all the time it is given.
   if (world_.unfinished_operations() > 0 && progress_.on_verb(event.step)) world_.stop();
 }
