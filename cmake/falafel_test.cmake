@@ -22,10 +22,10 @@ add_custom_target(falafel_tsan_tests)
 # places; a test that mostly waits takes one, which is the default of add_test.
 set(falafel_places_of_computing_test 2)
 
-# Ends only tests that hang: more than ten times what the slowest test takes beside four busy
-# processes on two processors.
-set(falafel_hang_limit_seconds 2400)
-set(falafel_thorough_hang_limit_seconds 20000)
+# Ends only tests that hang: after more than ten times what they take beside four busy processes on
+# two processors. A test that waits forever must not use up the time of a whole run.
+set(falafel_shortest_hang_limit_seconds 1200)
+set(falafel_hang_limit_seconds_per_cost 60)
 
 # falafel_runs_here(variable name runs_in): whether a usual run of this build has the test.
 function(falafel_runs_here variable name runs_in)
@@ -55,9 +55,11 @@ function(falafel_add_command_test)
   if(NOT test_COST)
     set(test_COST 1)
   endif()
-  set(limit ${falafel_hang_limit_seconds})
+  math(EXPR limit "${falafel_hang_limit_seconds_per_cost} * ${test_COST}")
+  if(limit LESS falafel_shortest_hang_limit_seconds)
+    set(limit ${falafel_shortest_hang_limit_seconds})
+  endif()
   if(test_THOROUGH_FOR)
-    set(limit ${falafel_thorough_hang_limit_seconds})
     list(TRANSFORM test_THOROUGH_FOR PREPEND "for:")
     list(APPEND test_LABELS thorough ${test_THOROUGH_FOR})
   endif()

@@ -17,6 +17,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -192,8 +193,12 @@ class ComparedClient {
   // the machine's other work makes an operation take that long.
   template <typename Operation>
   auto attempt(Operation operation) {
+    const auto deadline = std::chrono::steady_clock::now() + hang_limit;
     auto result = operation();
-    while (has_server_ && result.answer == Answer::timed_out) result = operation();
+    while (has_server_ && result.answer == Answer::timed_out) {
+      RC_ASSERT(std::chrono::steady_clock::now() < deadline);
+      result = operation();
+    }
     return result;
   }
   void set(const std::string& key, std::uint64_t value_bytes) {
@@ -201,20 +206,32 @@ class ComparedClient {
     value.resize(std::max<std::size_t>(value.size(), value_bytes), 'v');
     const auto result = attempt([&] { return client_.set(bytes_of(key), bytes_of(value)); });
     if (result.answer == Answer::timed_out) return;
-    RC_ASSERT(result.answer == Answer::stored);
+    demand(result.answer == Answer::stored, "SET", key, result.answer);
     model_.map[key] = value;
   }
   void get(const std::string& key) {
     const auto result = attempt([&] { return client_.get(bytes_of(key)); });
     if (result.answer == Answer::timed_out) return;
     const auto known = model_.map.find(key);
-    RC_ASSERT(result.answer == (known == model_.map.end() ? Answer::not_found : Answer::found));
-    if (known != model_.map.end()) RC_ASSERT(text_of(result.value) == known->second);
+    const bool is_known = known != model_.map.end();
+    demand(result.answer == (is_known ? Answer::found : Answer::not_found), "GET", key,
+           result.answer);
+    if (is_known) demand(text_of(result.value) == known->second, "GET", key, result.answer);
   }
   void remove(const std::string& key) {
     const auto result = attempt([&] { return client_.remove(bytes_of(key)); });
     if (result.answer == Answer::timed_out) return;
-    RC_ASSERT(result.answer == (model_.map.erase(key) == 0 ? Answer::not_found : Answer::deleted));
+    const bool is_known = model_.map.erase(key) > 0;
+    demand(result.answer == (is_known ? Answer::deleted : Answer::not_found), "DELETE", key,
+           result.answer);
+  }
+  // rapidcheck describes a failure by another run of the plan, which may hold.
+  void demand(bool holds, std::string_view operation, const std::string& key, Answer answer) {
+    if (!holds) {
+      fmt::print(stderr, "{} of \"{}\" {} a server: {}; {} values were stored\n", operation, key,
+                 has_server_ ? "with" : "without", to_string(answer), model_.values);
+    }
+    RC_ASSERT(holds);
   }
 
   engine::Client& client_;
