@@ -47,7 +47,7 @@ TEST(Patience, EndsBeforeTheStepLimit) {
 // The audits take all the time that there is, so with strict priorities, the other fibers of the
 // server had no turn before the checkers had lost their patience.
 TEST(Patience, IsNotExhaustedByAnUnfairSchedule) {
-  for (const std::uint64_t seed : {72'899'485, 74'316'945}) {
+  for (const std::uint64_t seed : {72'899'485U, 74'316'945U}) {
     EXPECT_EQ(violation_of(draw_scenario(all_kinds(), seed), seed), "") << seed;
   }
 }

@@ -43,7 +43,7 @@ __attribute__((constructor)) static void construct(void) {
 static int answer(void) { return 0; }
 
 // The loader calls it, before the C library is ready.
-static int (*resolve(void))(void) {
+__attribute__((used)) static int (*resolve(void))(void) {
   static const char text[] = "loaded\n";
   long written = 0;
   __asm__ volatile("syscall"
