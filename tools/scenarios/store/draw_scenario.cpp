@@ -183,7 +183,6 @@ void Draw::stretch_intervals(Scenario& scenario) const {
 void Draw::draw_simulation(Scenario& scenario) {
   sim::SimulationOptions& options = scenario.simulation;
   options = sim::draw_swarm_options(seed_);
-  options.step_limit = first_fair_step;
   options.last_fault_step = std::uint64_t{200} << below(5);
   options.longest_stall_ns = one_of({100'000, 1'000'000, 20'000'000});
   stretch_intervals(scenario);
@@ -278,9 +277,8 @@ void Draw::allow_for_audits(Scenario& scenario) {
   // The processor may be preempted at some of the entries.
   const std::uint64_t steps_of_audit = 2 + scenario.geometry.slot_count() / 4;
   const std::uint64_t audits = longest_wait_ns(scenario) / scenario.cleanup_interval_ns;
-  sim::SimulationOptions& options = scenario.simulation;
-  if (options.step_limit != first_fair_step) return;  // somebody chose it
-  options.step_limit = steps_after_waiting + std::max(first_fair_step, audits * steps_of_audit);
+  scenario.simulation.step_limit =
+      steps_after_waiting + std::max(first_fair_step, audits * steps_of_audit);
 }
 
 Scenario Draw::scenario() {
