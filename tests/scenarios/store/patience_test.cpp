@@ -52,7 +52,7 @@ TEST(Patience, IsNotExhaustedByAnUnfairSchedule) {
   }
 }
 
-// The server tries to move an entry to a full table with each audit, and each attempt posts five
+// The server tries to move an entry to a full table with each audit, and each attempt posts four
 // verbs. With strict priorities, the client whose operation is pending has no turn meanwhile.
 TEST(Patience, IsNotExhaustedByTheServersOwnVerbs) {
   constexpr std::uint64_t seed_with_many_moves = 71'430'607;
