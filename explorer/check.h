@@ -11,7 +11,9 @@
 
 #include <version>
 
-#ifndef __cpp_lib_source_location
+#if __cplusplus < 202002L
+#error "Falafel needs C++20: compile with -std=c++20, or link falafel::explorer with CMake"
+#elif !defined(__cpp_lib_source_location)
 #error "Falafel needs std::source_location: compile with GCC 12 or clang 16, or newer ones"
 #endif
 

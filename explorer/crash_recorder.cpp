@@ -4,12 +4,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <memory>
 #include <span>
 
+#include "explorer/crash_stack.h"
+#include "fabric/fiber_stack.h"
 #include "processes/child_process.h"
 
 namespace falafel::explorer {
@@ -23,6 +26,7 @@ struct SharedChoices {
   std::atomic<std::size_t> count;
   std::atomic<std::uint64_t> steps;
   std::atomic<bool> has_ended;
+  std::array<const void*, most_stack_frames> frames;  // of a crash, up to the first null
   std::array<sim::Choice, most_choices> choices;
 };
 
@@ -82,6 +86,8 @@ class Messages {
 void run_in_child(const Program& program, const Scenario& scenario, sim::Strategy& strategy,
                   SharedChoices& shared, const Messages& messages) {
   messages.take_standard_error();
+  const fabric::StackOverflowReport stack_overflow_report;
+  const CrashStack crash_stack(shared.frames);
   SharedRecording recording(strategy, shared);
   program.create_runner()->run(scenario, recording);
   shared.has_ended = true;
@@ -131,6 +137,7 @@ std::optional<RecordedCrash> record_crash(const Program& program, const Scenario
     crash.property = crash_property;
     crash.fingerprint = fingerprint_of(message, *ending);
     crash.explanation = fmt::format("{}\n{}", crash.fingerprint, message);
+    crash.stack.assign(shared.frames.begin(), std::ranges::find(shared.frames, nullptr));
   } else {
     crash.property = hang_property;
     crash.fingerprint = "hang";

@@ -24,6 +24,7 @@ struct RecordedCrash {
   std::string explanation;
   std::vector<sim::Choice> choices;  // up to the crash
   std::uint64_t steps = 0;           // the steps up to the last choice
+  std::vector<const void*> stack;    // of a crash, for describe_stack (crash_stack.h)
 };
 
 // Returns nullopt if the run ends on its own. A run that takes longer than `seconds` counts as

@@ -11,6 +11,7 @@
 
 #include "explorer/child_text.h"
 #include "explorer/crash_recorder.h"
+#include "explorer/crash_stack.h"
 #include "fabric/sim/strategies/replay_strategy.h"
 
 namespace falafel::explorer {
@@ -120,9 +121,10 @@ void explain_crash(const Program& program, const LoadedReplay& replay, Explanati
   explanation.divergence = crash ? crash->explanation : "The run comes to its end.";
   if (!crash) return;
   explanation.steps = crash->steps;
-  explanation.violations.push_back({.verdict = checkers::Verdict::violated,
-                                    .property = std::string(crash->property),
-                                    .explanation = crash->explanation});
+  explanation.violations.push_back(
+      {.verdict = checkers::Verdict::violated,
+       .property = std::string(crash->property),
+       .explanation = crash->explanation + describe_stack(crash->stack)});
 }
 
 }  // namespace

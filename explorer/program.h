@@ -104,6 +104,11 @@ class Runner {
   // `scenario` must belong to the program. `strategy` answers the simulator's questions.
   virtual Run run(const Scenario& scenario, sim::Strategy& strategy) = 0;
 
+  // The same for a run that repeats an earlier one: Program::conditions does not count it.
+  virtual Run repeat(const Scenario& scenario, sim::Strategy& strategy) {
+    return run(scenario, strategy);
+  }
+
   // The same run, which reports its events, operations and notes to `listener`. The listener must
   // not change the course of the run.
   virtual Run run_observed(const Scenario& scenario, sim::Strategy& strategy,

@@ -87,7 +87,7 @@ void run_seed(const Program& program, Runner& runner, std::uint64_t seed, Worker
                is_judged);
   }
   if (seed % repeat_one_in == 1) {
-    const Run again = runner.run(*scenario, *make_seeded_strategy(*scenario, seed, &runner));
+    const Run again = runner.repeat(*scenario, *make_seeded_strategy(*scenario, seed, &runner));
     if (again.result.trace_hash != run.result.trace_hash) {
       write_line(output, {.property = std::string(determinism_property),
                           .seed = seed,

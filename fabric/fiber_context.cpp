@@ -63,6 +63,7 @@ boost::context::fiber FiberContext::run(boost::context::fiber scheduler) {
 }
 
 void FiberContext::resume() {
+  thread_ = std::this_thread::get_id();
   if (!started_) start();
 #if defined(FALAFEL_ADDRESS_SANITIZER)
   void* scheduler_fake_stack = nullptr;
@@ -80,6 +81,9 @@ void FiberContext::resume() {
 }
 
 void FiberContext::suspend() {
+  FALAFEL_ASSERT(thread_ == std::this_thread::get_id(),
+                 "a call that waits comes from another thread than the one that runs the fibers; "
+                 "begin a fiber by Host::spawn instead of a thread");
 #if defined(FALAFEL_ADDRESS_SANITIZER)
   __sanitizer_start_switch_fiber(&fiber_fake_stack_, scheduler_stack_, scheduler_stack_bytes_);
 #endif

@@ -4,6 +4,7 @@
 
 #include <boost/context/fiber.hpp>
 #include <string_view>
+#include <thread>
 
 #include "fabric/fiber_stack.h"
 #include "fabric/sanitizers.h"
@@ -39,6 +40,7 @@ class FiberContext {
   FiberStack stack_;
   Entry entry_;
   void* argument_;
+  std::thread::id thread_;           // that runs the fiber, or did so last
   boost::context::fiber fiber_;      // while the scheduler runs
   boost::context::fiber scheduler_;  // while the fiber runs
   bool started_ = false;

@@ -6,6 +6,7 @@
 //   ... history.call(client, Push{7}, [&] { return queue.push(7); });
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -49,7 +50,10 @@ class History {
       complete(client, number, time, Answer{});
     } else {
       auto answer = std::forward<Function>(function)();
-      if constexpr (std::is_convertible_v<decltype(answer), Answer>) {
+      static_assert(is_answer<decltype(answer)> || is_optional_answer<decltype(answer)>,
+                    "History::call: the function must return the specification's Result, an "
+                    "optional of it, or nothing");
+      if constexpr (is_answer<decltype(answer)>) {
         complete(client, number, time, answer);
       } else if (answer) {
         complete(client, number, time, *answer);
@@ -61,6 +65,14 @@ class History {
   const checkers::SpecificationHistory<S>& calls() const { return calls_; }
 
  private:
+  template <typename Returned>
+  static constexpr bool is_answer = std::is_convertible_v<Returned, Answer>;
+  template <typename Returned>
+  static constexpr bool is_optional_answer = requires(const Returned& returned) {
+    static_cast<bool>(returned);
+    { *returned } -> std::convertible_to<Answer>;
+  };
+
   void complete(std::uint32_t client, std::size_t number, std::uint64_t call_time, Answer answer) {
     if (world_.listener() != nullptr) {
       world_.listener()->on_return(

@@ -23,21 +23,24 @@ class WorldRunner final : public explorer::Runner {
       : body_(body), conditions_(conditions), safeguards_(safeguards) {}
 
   explorer::Run run(const explorer::Scenario& scenario, sim::Strategy& strategy) override {
-    return run(world_scenario(scenario), strategy, nullptr);
+    return run(world_scenario(scenario), strategy, conditions_, nullptr);
+  }
+  explorer::Run repeat(const explorer::Scenario& scenario, sim::Strategy& strategy) override {
+    return run(world_scenario(scenario), strategy, uncounted_, nullptr);
   }
   explorer::Run run_observed(const explorer::Scenario& scenario, sim::Strategy& strategy,
                              explorer::RunListener& listener) override {
-    return run(world_scenario(scenario), strategy, &listener);
+    return run(world_scenario(scenario), strategy, conditions_, &listener);
   }
   const explorer::Vocabulary& vocabulary(const explorer::Scenario&) override { return names_; }
 
  private:
-  explorer::Run run(const WorldScenario& scenario, sim::Strategy& strategy,
+  explorer::Run run(const WorldScenario& scenario, sim::Strategy& strategy, Conditions& conditions,
                     explorer::RunListener* listener) {
     World world({.scenario = scenario,
                  .strategy = strategy,
                  .stacks = stacks_,
-                 .conditions = conditions_,
+                 .conditions = conditions,
                  .names = names_,
                  .safeguards = safeguards_,
                  .listener = listener});
@@ -47,6 +50,7 @@ class WorldRunner final : public explorer::Runner {
 
   const Body& body_;
   Conditions& conditions_;
+  Conditions uncounted_;
   std::set<std::string>* safeguards_;
   fabric::FiberStackPool stacks_;
   Names names_;

@@ -34,10 +34,9 @@ class LinkedPrograms final : public CommandProgram {
     add_simulation_options(command, texts_);
   }
   void add_program_option(CLI::App& command) override {
-    if (programs_.size() == 1) return;
     command.add_option("--program", name_, fmt::format("one of {}", fmt::join(names(), ", ")))
         ->check(CLI::IsMember(names()))
-        ->required();
+        ->required(programs_.size() > 1);
   }
   tl::expected<std::unique_ptr<explorer::Program>, std::string> create() const override {
     auto choices = parse_simulation(texts_);

@@ -32,7 +32,7 @@ void CompletionQueueState::newest_has_failed() {
 std::size_t CompletionQueueState::poll(std::span<fabric::WorkCompletion> destination) {
   touch(first_ == end_ ? Access::reads : Access::writes);
   if (world_.running != nullptr) {
-    world_.running->count_call({Call::Kind::completion_queue, number_});
+    world_.running->count_call(host_, {Call::Kind::completion_queue, number_});
   }
   if (world_.costs != nullptr) host_.spend(fabric::Work::lock, 0);
   std::size_t taken = 0;
@@ -58,7 +58,7 @@ void CompletionQueueState::spend_on_message(const Entry& entry) const {
 bool CompletionQueueState::wait(std::uint64_t deadline_ns) {
   touch(Access::reads);
   Fiber& fiber = world_.current_fiber();
-  fiber.count_call({Call::Kind::completion_queue, number_});
+  fiber.count_call(host_, {Call::Kind::completion_queue, number_});
   if (first_ != end_) return true;
   // Another fiber may have polled the completion that woke this one.
   do {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <exception>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -13,6 +14,22 @@
 #include "fabric/sim/world.h"
 
 namespace falafel::sim {
+namespace {
+
+std::string describe_call(const Call& call) {
+  switch (call.kind) {
+    case Call::Kind::clock: return "the clock";
+    case Call::Kind::word:
+      return fmt::format("the word at offset {} of memory {}", call.offset, call.number);
+    case Call::Kind::bytes:
+      return fmt::format("the bytes from offset {} of memory {}", call.offset, call.number);
+    case Call::Kind::completion_queue: return fmt::format("completion queue {}", call.number);
+    case Call::Kind::posting: break;
+  }
+  return fmt::format("queue pair {}", call.number);
+}
+
+}  // namespace
 
 inline void Fiber::set_ready(bool is_ready) {
   if (Turns* const turns = host_.turns(); turns != nullptr) {
@@ -156,27 +173,22 @@ void Fiber::spin(Call call) {
   throw_cancelled();
 }
 
+void Fiber::refuse_foreign_call(const Host& owner, Call call) const {
+  if (world_.trace.is_reporting()) return;
+  throw std::logic_error(fmt::format(
+      "fiber '{}' of host {} uses {} of host {}. A host is a process of its own, so a fiber uses "
+      "only what belongs to its host: reach another host's memory by requests, and look at it at "
+      "the end of a run by check::word",
+      name_, host_.name(), describe_call(call), owner.name()));
+}
+
 std::string Fiber::describe_spinning() const {
-  std::string last;
-  switch (call_.kind) {
-    case Call::Kind::clock: last = "the clock"; break;
-    case Call::Kind::word:
-      last = fmt::format("the word at offset {} of memory {}", call_.offset, call_.number);
-      break;
-    case Call::Kind::bytes:
-      last = fmt::format("the bytes from offset {} of memory {}", call_.offset, call_.number);
-      break;
-    case Call::Kind::completion_queue:
-      last = fmt::format("completion queue {}", call_.number);
-      break;
-    case Call::Kind::posting: last = fmt::format("posting to queue pair {}", call_.number); break;
-  }
   return fmt::format(
       "fiber {} '{}' of {} has made {} calls without one that waits, the last one about {}; while "
       "it "
       "runs, nothing that it looks at can change. Wait for it instead (CompletionQueue::wait, "
       "MemoryBlock::wait_until_changed), or call Host::yield in the loop",
-      id_, name_, host_.name(), most_calls_of_step, last);
+      id_, name_, host_.name(), most_calls_of_step, describe_call(call_));
 }
 
 void Fiber::step() {

@@ -45,6 +45,12 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
   void count_call(Call call) {
     if (++calls_ > most_calls_of_step) spin(call);
   }
+  // The same on an object of `owner`. Throws a std::logic_error if the program calls it on another
+  // host; observers may, which look at everything.
+  void count_call(const Host& owner, Call call) {
+    if (&owner != &host_) refuse_foreign_call(owner, call);
+    count_call(call);
+  }
   // The call that the fiber waits in, for descriptions.
   void note_call(Call call) { call_ = call; }
   std::string describe_spinning() const;
@@ -77,6 +83,7 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
   void resume();
   void finish();
   void suspend();
+  [[gnu::cold]] void refuse_foreign_call(const Host& owner, Call call) const;
   void spin(Call call);
   bool ends_here();
   [[noreturn]] void throw_cancelled();

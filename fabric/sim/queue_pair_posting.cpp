@@ -30,7 +30,9 @@ struct BufferExamination {
 }  // namespace
 
 Result<void> QueuePairActor::post_send(std::span<const fabric::WorkRequest> chain) {
-  if (world_.running != nullptr) world_.running->count_call({Call::Kind::posting, number()});
+  if (world_.running != nullptr) {
+    world_.running->count_call(host(), {Call::Kind::posting, number()});
+  }
   if (Result<void> checked = fabric::check_send_chain(
           chain, occupancy(sends_.taken_places()), connection_.options(),
           connection_.device().attributes(), BufferExamination{connection_});
@@ -128,7 +130,9 @@ fabric::QueueOccupancy QueuePairActor::occupancy(std::uint32_t places_taken) con
 }
 
 Result<void> QueuePairActor::post_receive(std::span<const fabric::ReceiveRequest> chain) {
-  if (world_.running != nullptr) world_.running->count_call({Call::Kind::posting, number()});
+  if (world_.running != nullptr) {
+    world_.running->count_call(host(), {Call::Kind::posting, number()});
+  }
   if (Result<void> checked = fabric::check_own_receive_queue(connection_.options()); !checked) {
     return checked;
   }

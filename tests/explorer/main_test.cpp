@@ -86,7 +86,19 @@ TEST_F(Main, FuzzesAProgram) {
   const auto json = nlohmann::json::parse(fuzz.output);
   EXPECT_EQ(json["schedules"], 200);
   EXPECT_TRUE(json["violations"].empty());
-  EXPECT_GE(json["conditions"]["both clients have counted"], 200);
+  EXPECT_EQ(json["conditions"]["both clients have counted"], 200);
+}
+
+// A script for several programs then works for one of them alone.
+TEST_F(Main, TakesTheNameOfTheOnlyProgram) {
+  const auto fuzz = [&](const std::string& name) {
+    return commands_test::run_main(
+        {"fuzz", "--program", name, "--schedules", "10", "--output", folder_}, {counter_.get()});
+  };
+  EXPECT_EQ(fuzz("counter").status, 0);
+  const Outcome unknown = fuzz("another");
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_THAT(unknown.errors, HasSubstr("--program"));
 }
 
 TEST_F(Main, TakesOptionsOfTheSimulator) {

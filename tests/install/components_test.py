@@ -20,6 +20,16 @@ MISSING_PACKAGES = {  # and how CMake finds them
 # Warnings in headers would be warnings of the projects that include them.
 STRICT = ("-std=c++20", "-Wall", "-Wextra", "-Werror")
 
+# A register answers READs with its value, not with a text.
+WRONG_RESULT = """
+#include <falafel/checkers/specifications/register.h>
+#include <falafel/explorer/check.h>
+using Register = falafel::checkers::specifications::BasicRegister<int>;
+void body(falafel::check::World& world) {
+  world.history<Register>().call(0, {}, [] { return std::string("text"); });
+}
+"""
+
 
 class InstalledTree(unittest.TestCase):
     @classmethod
@@ -138,6 +148,20 @@ class InstalledTree(unittest.TestCase):
         self.assertGreater(len(names), 100)
         run("g++", *STRICT, "-fsyntax-only", "-x", "c++", f"-I{include}", f"-I{include}/falafel", "-",
             input="".join(f"#include <{name}>\n" for name in names))
+
+    def test_mistakes_at_compile_time_are_named(self):
+        include = self.prefix / "include"
+
+        def errors_of(source, *options):
+            compiled = attempt("g++", *options, "-fsyntax-only", "-x", "c++", f"-I{include}",
+                               f"-I{include}/falafel", "-", input=source)
+            self.assertNotEqual(compiled.returncode, 0)
+            return compiled.stderr
+
+        self.assertIn("compile with -std=c++20",
+                      errors_of("#include <falafel/explorer/check.h>\n", "-std=c++17"))
+        self.assertIn("must return the specification's Result",
+                      errors_of(WRONG_RESULT, "-std=c++20"))
 
 
 if __name__ == "__main__":
