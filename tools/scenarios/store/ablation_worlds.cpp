@@ -31,6 +31,27 @@ Scenario insertion_beside_cleanup() {
   return builder.scenario();
 }
 
+// The server dies in the middle of the cleanup. The client has its region before that.
+Builder make_restart_beside_cleanup() {
+  Builder builder = make_chain_with_deleted_entry();
+  builder.restart_server();
+  builder.take_turns();
+  return builder;
+}
+
+Scenario insertion_beside_restart() {
+  Builder builder = make_restart_beside_cleanup();
+  builder.add_client({builder.set(Builder::absent_key)});
+  return builder.scenario();
+}
+
+Scenario deletion_beside_restart() {
+  Builder builder = make_restart_beside_cleanup();
+  builder.swap_by_device();
+  builder.add_client({builder.remove(Builder::present_key)});
+  return builder.scenario();
+}
+
 // The client reads one entry after the other.
 Scenario search_beside_cleanup() {
   Builder builder = make_chain_with_deleted_entry();
@@ -299,6 +320,10 @@ const std::array worlds{
     AblationWorld{"expired-removal", "two GETs of a value that expires", gets_of_an_expiring_value},
     AblationWorld{"freeze-empty-slots", "SET of a new key while the table grows",
                   insertion_beside_growth},
+    AblationWorld{"moved-entry-removal", "SET of a new key beside a cleanup and a restart",
+                  insertion_beside_restart},
+    AblationWorld{"unlock-before-forgetting", "DELETE beside a cleanup and a restart",
+                  deletion_beside_restart},
     AblationWorld{"lock-before-move", "SET of a present key while the table grows",
                   overwriting_beside_growth},
 };

@@ -169,6 +169,13 @@ void SmallWorldBuilder::use_fingerprints() {
   scenario_.geometry = engine::with_spare_bits(scenario_.geometry);
 }
 
+// The next process starts one step later.
+void SmallWorldBuilder::restart_server() {
+  scenario_.keeps_memory = true;
+  scenario_.simulation.set_fault_rate(sim::FaultKind::server_restart, 1);
+  scenario_.simulation.longest_stall_ns = 1;
+}
+
 void SmallWorldBuilder::take_turns() { scenario_.simulation.fibers_take_turns = true; }
 
 void SmallWorldBuilder::free_at_once() { scenario_.safeguards.epoch_reclamation = false; }
@@ -232,6 +239,7 @@ explorer::SmallWorld make_world(std::string name, const Scenario& scenario) {
   world.exploration.explored_until_ns =
       scenario.stage->pauses.empty() ? scenario.stage->end_ns : scenario.stage->begin_ns + 1;
   world.exploration.draws_numbers = false;
+  if (scenario.keeps_memory) world.exploration.max_faults = 1;
   return world;
 }
 

@@ -69,6 +69,9 @@ class SmallWorldBuilder {
   // the table, with this key, others and a deleted one, and then requests a region.
   void grow_table_with(std::uint32_t key, const std::function<void()>& prepare_more = {});
 
+  // The server's process dies at most once, at any step, and the next one starts over its memory.
+  void restart_server();
+
   // Clients have location caches, whose entries never expire.
   void cache_locations();
   // Entries have the most bits for fingerprints and size classes.

@@ -84,10 +84,10 @@ std::string name_of(const SmallPlans& plans, Beside beside) {
   return beside == Beside::nothing ? name : fmt::format("{}-{}", name, to_string(beside));
 }
 
-enum class Kind : std::uint8_t { plain, cached, fingerprint };
+enum class Kind : std::uint8_t { plain, cached, fingerprint, restarted };
 
 std::string_view prefix_of(Kind kind) {
-  constexpr std::array<std::string_view, 3> prefixes{"", "cached-", "fingerprint-"};
+  constexpr std::array<std::string_view, 4> prefixes{"", "cached-", "fingerprint-", "restarted-"};
   return prefixes[static_cast<std::size_t>(kind)];
 }
 
@@ -96,6 +96,10 @@ explorer::SmallWorld make_world_of(const SmallPlans& plans, Beside beside, Kind 
   const bool are_cached = kind == Kind::cached;
   if (are_cached) builder.cache_locations();
   if (kind == Kind::fingerprint) builder.use_fingerprints();
+  if (kind == Kind::restarted) {
+    builder.restart_server();
+    builder.take_turns();
+  }
   const bool has_storing_owner =
       collects_region(beside) || collects_block(beside) || beside == Beside::growth;
   if (has_blocks(beside)) builder.use_blocks(block_count(plans));
@@ -172,6 +176,11 @@ explorer::SmallWorld make_fingerprint_world(const std::vector<SmallOperation>& o
   return make_world_of(plans_of(operations), beside, Kind::fingerprint);
 }
 
+explorer::SmallWorld make_restarted_world(const std::vector<SmallOperation>& operations,
+                                          Beside beside) {
+  return make_world_of(plans_of(operations), beside, Kind::restarted);
+}
+
 explorer::SmallWorld make_small_world(const std::vector<SmallOperation>& operations,
                                       Beside beside) {
   return make_small_world(plans_of(operations), beside);
@@ -221,6 +230,26 @@ static void append_update_worlds(std::vector<explorer::SmallWorld>& worlds) {
   }
 }
 
+static void append_restarted_worlds(std::vector<explorer::SmallWorld>& worlds) {
+  using enum SmallOperation;
+  for (const Beside beside :
+       {Beside::nothing, Beside::cleanup, Beside::collection, Beside::block}) {
+    for (const auto& operations : {std::vector{get},
+                                   {get_absent},
+                                   {set_new},
+                                   {set},
+                                   {remove},
+                                   {get, get},
+                                   {get, set},
+                                   {get, remove},
+                                   {set, set},
+                                   {set, remove},
+                                   {remove, remove}}) {
+      worlds.push_back(make_restarted_world(operations, beside));
+    }
+  }
+}
+
 std::vector<explorer::SmallWorld> all_small_worlds() {
   std::vector<explorer::SmallWorld> worlds;
   std::vector<explorer::SmallWorld> crossed;
@@ -247,6 +276,7 @@ std::vector<explorer::SmallWorld> all_small_worlds() {
   append_cached_worlds(worlds);
   append_fingerprint_worlds(worlds);
   append_update_worlds(worlds);
+  append_restarted_worlds(worlds);
   return worlds;
 }
 

@@ -62,10 +62,15 @@ explorer::SmallWorld make_cached_world(const std::vector<SmallOperation>& operat
 // The same in a store with fingerprints and size classes.
 explorer::SmallWorld make_fingerprint_world(const std::vector<SmallOperation>& operations,
                                             Beside beside);
+// The same in a store whose server's process dies at most once, at any step, and starts again over
+// its memory. The fibers of a host take turns.
+explorer::SmallWorld make_restarted_world(const std::vector<SmallOperation>& operations,
+                                          Beside beside);
 // All pairs of operations beside everything, except that only a SET changes the region, and single
 // SETs that do; all crossed worlds beside nothing, a cleanup and a collection; and, beside the
 // same, all pairs of GET, SET and DELETE of key 0 with location caches, and all pairs of operations
-// with fingerprints; updates beside other operations and beside the same.
+// with fingerprints; updates beside other operations and beside the same; single operations and
+// pairs in a store that restarts.
 std::vector<explorer::SmallWorld> all_small_worlds();
 
 }  // namespace falafel::store_scenario

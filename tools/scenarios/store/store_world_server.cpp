@@ -69,10 +69,10 @@ void StoreWorld::serve(fabric::Host& host) {
   judge_memory(host);
 }
 
-// Returns at its end.
+// Returns at its end. A server that has restarted does not pause once more.
 void StoreWorld::wait_for_stage(fabric::Host& host) const {
   const Stage& stage = *scenario_.stage;
-  if (stage.server_pauses_at_ns > 0 && stage.server_pauses_at_ns < stage.begin_ns) {
+  if (host.now_ns() < stage.server_pauses_at_ns && stage.server_pauses_at_ns < stage.begin_ns) {
     host.sleep_until(stage.server_pauses_at_ns);
     simulation_->pause("server", stage.begin_ns - stage.server_pauses_at_ns);
   }
