@@ -43,6 +43,9 @@ std::string_view to_string(Opcode opcode) {
     case Opcode::receive_of_write: return "RECV of a WRITE";
     case Opcode::masked_compare_and_swap: return "masked CAS";
     case Opcode::masked_fetch_and_add: return "masked FETCH_ADD";
+    case Opcode::bind_window: return "bind of a window";
+    case Opcode::invalidate_window: return "invalidation of a window";
+    case Opcode::receive_of_invalidation: return "RECV of a SEND with invalidation";
   }
   return "unknown opcode";
 }
@@ -58,6 +61,8 @@ std::string_view to_string(CompletionStatus status) {
     case CompletionStatus::flushed: return "flushed";
     case CompletionStatus::device_error: return "device error";
     case CompletionStatus::local_protection_error: return "local protection error";
+    case CompletionStatus::remote_operation_error: return "remote operation error";
+    case CompletionStatus::window_error: return "memory window error";
   }
   return "unknown status";
 }

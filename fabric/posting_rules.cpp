@@ -265,6 +265,10 @@ Result<void> check_any_request(const WorkRequest& request, const QueuePairOption
     return refuse_request(ErrorCode::invalid_argument, request, options,
                           "post it to the receive queue");
   }
+  if (is_of_window(request.opcode)) {
+    return refuse_request(ErrorCode::unsupported, request, options,
+                          "the fabric has no memory windows; register a region");
+  }
   if (request.length_bytes > device.max_message_bytes) {
     return refuse_request(ErrorCode::invalid_argument, request, options,
                           fmt::format("{} bytes are over the device's {} (max_message_bytes); "

@@ -30,6 +30,11 @@ enum class Opcode : std::uint8_t {
   receive_of_write,  // in completions only: a WRITE with immediate consumed the receive request
   masked_compare_and_swap,
   masked_fetch_and_add,
+  // Memory windows, which the contract does not have: fabric/sim/memory_windows.h offers them to
+  // existing programs, and posting refuses them.
+  bind_window,
+  invalidate_window,
+  receive_of_invalidation,  // in completions only: a SEND that has invalidated a window
 };
 
 std::string_view to_string(Transport transport);
@@ -53,7 +58,11 @@ constexpr bool needs_receive_request(Opcode opcode) {
   return is_send(opcode) || opcode == Opcode::write_with_immediate;
 }
 constexpr bool is_receive(Opcode opcode) {
-  return opcode == Opcode::receive || opcode == Opcode::receive_of_write;
+  return opcode == Opcode::receive || opcode == Opcode::receive_of_write ||
+         opcode == Opcode::receive_of_invalidation;
+}
+constexpr bool is_of_window(Opcode opcode) {
+  return opcode == Opcode::bind_window || opcode == Opcode::invalidate_window;
 }
 
 // READs and atomics return data: they count towards the limit of outstanding requests, and a fence
@@ -137,6 +146,10 @@ enum class CompletionStatus : std::uint8_t {
   // The device found that the local buffer is not registered for it. Posting refuses such requests,
   // so only existing programs get it, which post past the contract.
   local_protection_error,
+  // The same for the receive buffer of the responder.
+  remote_operation_error,
+  // The device could not bind or invalidate a memory window.
+  window_error,
 };
 
 std::string_view to_string(CompletionStatus status);

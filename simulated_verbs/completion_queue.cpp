@@ -36,6 +36,8 @@ ibv_wc_status status_of(fabric::CompletionStatus status) {
     case fabric::CompletionStatus::flushed: return IBV_WC_WR_FLUSH_ERR;
     case fabric::CompletionStatus::device_error: return IBV_WC_FATAL_ERR;
     case fabric::CompletionStatus::local_protection_error: return IBV_WC_LOC_PROT_ERR;
+    case fabric::CompletionStatus::remote_operation_error: return IBV_WC_REM_OP_ERR;
+    case fabric::CompletionStatus::window_error: return IBV_WC_MW_BIND_ERR;
   }
   return IBV_WC_GENERAL_ERR;
 }
@@ -49,7 +51,10 @@ ibv_wc_opcode opcode_of(Opcode opcode) {
     case Opcode::masked_compare_and_swap: return IBV_WC_COMP_SWAP;
     case Opcode::fetch_and_add:
     case Opcode::masked_fetch_and_add: return IBV_WC_FETCH_ADD;
-    case Opcode::receive: return IBV_WC_RECV;
+    case Opcode::receive:
+    case Opcode::receive_of_invalidation: return IBV_WC_RECV;
+    case Opcode::bind_window: return IBV_WC_BIND_MW;
+    case Opcode::invalidate_window: return IBV_WC_LOCAL_INV;
     case Opcode::receive_of_write: return IBV_WC_RECV_RDMA_WITH_IMM;
     case Opcode::send:
     case Opcode::send_with_immediate: break;
@@ -73,7 +78,10 @@ ibv_wc translate(const Subnet& subnet, const fabric::WorkCompletion& completion)
   translated.opcode = opcode_of(completion.opcode);
   translated.byte_len = completion.length_bytes;
   translated.qp_num = subnet.number_of_program(completion.queue_pair_number);
-  if (completion.immediate) {
+  if (completion.opcode == Opcode::receive_of_invalidation) {
+    translated.invalidated_rkey = subnet.number_of_window(*completion.immediate);
+    translated.wc_flags |= IBV_WC_WITH_INV;
+  } else if (completion.immediate) {
     translated.imm_data = *completion.immediate;
     translated.wc_flags |= IBV_WC_WITH_IMM;
   }

@@ -9,6 +9,7 @@
 #include "simulated_verbs/async_events.h"
 #include "simulated_verbs/errors.h"
 #include "simulated_verbs/extended_functions.h"
+#include "simulated_verbs/memory_window.h"
 #include "simulated_verbs/posting.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/sockets.h"
@@ -62,6 +63,8 @@ void fill_attributes(const Process& process, ibv_device_attr& attributes) {
   }
   attributes.max_srq = static_cast<int>(device.max_shared_receive_queues);
   attributes.max_srq_wr = static_cast<int>(device.max_queue_requests);
+  attributes.device_cap_flags = IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B;
+  attributes.max_mw = practically_unlimited;
   attributes.max_pkeys = 1;
   attributes.phys_port_cnt = only_port;
 }
@@ -89,6 +92,9 @@ Context::Context(Device& opened)
   context.ops.post_send = post_sends;
   context.ops.post_recv = post_receives;
   context.ops.post_srq_recv = post_shared_receives;
+  context.ops.alloc_mw = allocate_window;
+  context.ops.dealloc_mw = deallocate_window;
+  context.ops.bind_mw = bind_window;
   context.async_fd = open_descriptor(*async_events, process);
 }
 
@@ -141,6 +147,7 @@ namespace {
 void destroy_objects(Process& process, const ibv_context* context) {
   VerbsObjects& objects = process.verbs();
   const auto is_of_it = [&](const auto& object) { return object.context == context; };
+  objects.memory_windows.remove_if(is_of_it);
   objects.queue_pairs.remove_if([&](const QueuePair& object) { return is_of_it(object.qp_base); });
   objects.shared_receive_queues.remove_if(is_of_it);
   objects.completion_queues.remove_if(is_of_it);

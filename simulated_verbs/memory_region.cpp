@@ -1,5 +1,6 @@
 #include "simulated_verbs/memory_region.h"
 
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <utility>
@@ -18,7 +19,7 @@ namespace {
 
 constexpr unsigned known_rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
                                   IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
-                                  IBV_ACCESS_ZERO_BASED | IBV_ACCESS_HUGETLB |
+                                  IBV_ACCESS_ZERO_BASED | IBV_ACCESS_HUGETLB | IBV_ACCESS_MW_BIND |
                                   IBV_ACCESS_OPTIONAL_RANGE;
 
 // The whole words that contain the memory, because the fabric's blocks begin with a word.
@@ -27,45 +28,55 @@ std::span<std::byte> words_around(std::byte* address, std::size_t length_bytes) 
   return {address - before, before + length_bytes};
 }
 
-MemoryRegion* register_memory(ProtectionDomain& domain, void* address, std::size_t length_bytes,
-                              std::uint64_t first_address, unsigned rights) {
-  if ((rights & ~known_rights) != 0) {
-    report_not_simulated(
-        "ibv_reg_mr: a right beyond local write and remote read, write and atomic");
-    return fail_with(EOPNOTSUPP);
-  }
-  if (length_bytes == 0) return fail_with(EINVAL);
-  Process& process = domain.owner.process;
-  const std::span<std::byte> words = words_around(static_cast<std::byte*>(address), length_bytes);
-  const std::uint64_t offset = words.size() - length_bytes;
-  const std::shared_ptr<fabric::MemoryBlock> block = sim::adopt_memory(process.host(), words);
-  auto registered = domain.domain->register_memory(block, offset, length_bytes, access_of(rights));
-  if (!registered) return fail_with(errno_of(registered.error()));
-  const std::uint64_t base = first_address - offset;
-  process.subnet().note_region((*registered)->local_key(), base);
-  process.subnet().note_region((*registered)->remote_key(), base);
-  return process.verbs().memory_regions.add(std::make_unique<MemoryRegion>(
-      domain, block, std::move(*registered), words.last(length_bytes)));
-}
-
 }  // namespace
 
-MemoryRegion::MemoryRegion(ProtectionDomain& owner, std::shared_ptr<fabric::MemoryBlock> adopted,
-                           std::unique_ptr<fabric::MemoryRegion> registered,
-                           std::span<std::byte> memory)
-    : ibv_mr{},
-      domain(owner),
-      block(std::move(adopted)),
-      region(std::move(registered)),
-      watch(
-          sim::watch_memory(owner.owner.process.host(), memory, *owner.owner.process.activity())) {
-  context = owner.context;
-  pd = &owner;
-  addr = memory.data();
-  length = memory.size();
+MemoryRegion::~MemoryRegion() {
+  if (registration.domain != nullptr) --registration.domain->users;
+}
+
+int MemoryRegion::register_memory(const Registration& wanted) {
+  if ((wanted.rights & ~known_rights) != 0) {
+    report_not_simulated(
+        "ibv_reg_mr: a right beyond local write and remote read, write and atomic");
+    return EOPNOTSUPP;
+  }
+  if (wanted.length_bytes == 0) return EINVAL;
+  Process& process = wanted.domain->owner.process;
+  const std::span<std::byte> words = words_around(wanted.address, wanted.length_bytes);
+  const std::uint64_t offset = words.size() - wanted.length_bytes;
+  const std::shared_ptr<fabric::MemoryBlock> adopted = sim::adopt_memory(process.host(), words);
+  auto registered = wanted.domain->domain->register_memory(adopted, offset, wanted.length_bytes,
+                                                           access_of(wanted.rights));
+  if (!registered) return errno_of(registered.error());
+  ++wanted.domain->users;
+  if (registration.domain != nullptr) --registration.domain->users;
+  registration = wanted;
+  block = adopted;
+  region = std::move(*registered);
+  watch = sim::watch_memory(process.host(), words.last(wanted.length_bytes), *process.activity());
+  process.subnet().note_region(region->local_key(), base());
+  process.subnet().note_region(region->remote_key(), base());
+  context = wanted.domain->context;
+  pd = wanted.domain;
+  addr = wanted.address;
+  length = wanted.length_bytes;
   lkey = region->local_key();
   rkey = region->remote_key();
-  ++domain.users;
+  return 0;
+}
+
+void MemoryRegion::withdraw() {
+  Process& process = registration.domain->owner.process;
+  sim::withdraw(process.host(), *region);
+  for (const auto& queue_pair : process.verbs().queue_pairs.all()) {
+    sim::receive_what_lands(*queue_pair->pair);
+  }
+}
+
+bool MemoryRegion::has_windows() const {
+  const Process& process = registration.domain->owner.process;
+  return std::ranges::any_of(process.verbs().memory_windows.all(),
+                             [&](const auto& window) { return window->is_bound_over(*this); });
 }
 
 fabric::Access access_of(unsigned flags) {
@@ -116,8 +127,15 @@ ibv_mr* ibv_reg_mr_iova(ibv_pd* pd, void* addr, std::size_t length, std::uint64_
 ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova,
                          unsigned access) {
   const LibraryCall call("ibv_reg_mr");
-  const std::uint64_t first_address = (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova;
-  return register_memory(wrapper_of(pd), addr, length, first_address, access);
+  auto region = std::make_unique<MemoryRegion>();
+  const int error =
+      region->register_memory({.domain = &wrapper_of(pd),
+                               .address = static_cast<std::byte*>(addr),
+                               .length_bytes = length,
+                               .first_address = (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova,
+                               .rights = access});
+  if (error != 0) return fail_with(error);
+  return call.process().verbs().memory_regions.add(std::move(region));
 }
 
 // Once it has returned, no device uses the memory, so that the program may free it.
@@ -125,6 +143,9 @@ int ibv_dereg_mr(ibv_mr* mr) {
   const LibraryCall call("ibv_dereg_mr");
   call.let_others_go_on();
   auto* const region = static_cast<MemoryRegion*>(mr);
+  if (region->has_windows()) {
+    return refuse_call(call.process(), "ibv_dereg_mr: memory windows are bound over it", EBUSY);
+  }
   region->region->revoke();
   for (const auto& queue_pair : call.process().verbs().queue_pairs.all()) {
     falafel::sim::receive_what_lands(*queue_pair->pair);

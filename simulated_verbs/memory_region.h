@@ -17,10 +17,18 @@
 
 namespace falafel::simulated_verbs {
 
+// The memory that a program registers, and the names and rights that it gives it.
+struct Registration {
+  ProtectionDomain* domain = nullptr;
+  std::byte* address = nullptr;
+  std::size_t length_bytes = 0;
+  std::uint64_t first_address = 0;  // under which peers and requests name the first byte
+  unsigned rights = 0;              // flags of libibverbs
+};
+
 struct MemoryRegion : ibv_mr, ObjectOfProgram {
-  MemoryRegion(ProtectionDomain& owner, std::shared_ptr<fabric::MemoryBlock> adopted,
-               std::unique_ptr<fabric::MemoryRegion> registered, std::span<std::byte> memory);
-  ~MemoryRegion() { --domain.users; }
+  MemoryRegion() : ibv_mr{} {}
+  ~MemoryRegion();
   MemoryRegion(const MemoryRegion&) = delete;
   MemoryRegion& operator=(const MemoryRegion&) = delete;
 
@@ -36,7 +44,16 @@ struct MemoryRegion : ibv_mr, ObjectOfProgram {
     return std::min(length_bytes, length - bytes_before(address));
   }
 
-  ProtectionDomain& domain;
+  // Registers memory, with new keys. Returns 0 or an errno; then it is no region.
+  int register_memory(const Registration& wanted);
+  // Its device uses it no more, and requests in flight of peers have landed.
+  void withdraw();
+  // An address less this is an offset in the block.
+  std::uint64_t base() const { return registration.first_address - region->offset(); }
+  // A window over it is bound, or was bound and has not been invalidated.
+  bool has_windows() const;
+
+  Registration registration;
   std::shared_ptr<fabric::MemoryBlock> block;
   std::unique_ptr<fabric::MemoryRegion> region;
   std::unique_ptr<sim::MemoryWatch> watch;

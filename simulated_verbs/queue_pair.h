@@ -38,6 +38,8 @@ struct QueuePair : ibv_qp_ex, ObjectOfProgram {
   // All of them or, on error, none.
   int post_sends_together(std::span<const ibv_send_wr> works);
   int post_receive(const ibv_recv_wr& work);
+  // Posts a bind of a window of type 1, and gives it its new number.
+  int post_bind(ibv_mw& window, const ibv_mw_bind& bind);
 
   // As the fabric sees it: it may have failed since the last call.
   ibv_qp_state current_state() const;
@@ -76,6 +78,7 @@ struct QueuePair : ibv_qp_ex, ObjectOfProgram {
   void connect_if_possible();
   bool is_out_of_sequence_with(const QueuePair& responder) const;
 
+  int post_for_window(const ibv_send_wr& work);
   int translate(const ibv_send_wr& work, fabric::WorkRequest& request);
   void translate_remote(const ibv_send_wr& work, fabric::WorkRequest& request) const;
   int translate_destination(const ibv_send_wr& work, fabric::WorkRequest& request) const;

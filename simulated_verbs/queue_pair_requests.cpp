@@ -9,9 +9,11 @@
 #include "fabric/assert.h"
 #include "fabric/posting_rules.h"
 #include "fabric/sim/existing_programs.h"
+#include "fabric/sim/memory_windows.h"
 #include "simulated_verbs/address_handle.h"
 #include "simulated_verbs/errors.h"
 #include "simulated_verbs/invalid_calls.h"
+#include "simulated_verbs/memory_window.h"
 #include "simulated_verbs/not_simulated.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/queue_pair.h"
@@ -26,7 +28,8 @@ bool to_opcode(ibv_wr_opcode opcode, fabric::Opcode& translated) {
   switch (opcode) {
     case IBV_WR_RDMA_WRITE: translated = fabric::Opcode::write; return true;
     case IBV_WR_RDMA_WRITE_WITH_IMM: translated = fabric::Opcode::write_with_immediate; return true;
-    case IBV_WR_SEND: translated = fabric::Opcode::send; return true;
+    case IBV_WR_SEND:
+    case IBV_WR_SEND_WITH_INV: translated = fabric::Opcode::send; return true;
     case IBV_WR_SEND_WITH_IMM: translated = fabric::Opcode::send_with_immediate; return true;
     case IBV_WR_RDMA_READ: translated = fabric::Opcode::read; return true;
     case IBV_WR_ATOMIC_CMP_AND_SWP: translated = fabric::Opcode::compare_and_swap; return true;
@@ -59,14 +62,20 @@ void translate_list(const Subnet& subnet, const ibv_sge* list, int count,
   segments.clear();
 }
 
+bool is_for_window(ibv_wr_opcode opcode) {
+  return opcode == IBV_WR_BIND_MW || opcode == IBV_WR_LOCAL_INV;
+}
+
+bool is_of_memory(const fabric::Error& error) {
+  return error.code == fabric::ErrorCode::access_denied ||
+         error.code == fabric::ErrorCode::out_of_bounds;
+}
+
 // The contract refuses at once what a device finds when the request's turn has come. Returns its
 // status then; nothing if libibverbs refuses the request at once, too.
 std::optional<fabric::CompletionStatus> fault_of(const fabric::WorkRequest& request,
                                                  const fabric::Error& error) {
-  if (error.code == fabric::ErrorCode::access_denied ||
-      error.code == fabric::ErrorCode::out_of_bounds) {
-    return fabric::CompletionStatus::local_protection_error;
-  }
+  if (is_of_memory(error)) return fabric::CompletionStatus::local_protection_error;
   const bool is_misaligned =
       fabric::is_atomic(request.opcode) && request.remote.offset % fabric::word_bytes != 0;
   if (is_misaligned) return fabric::CompletionStatus::remote_invalid_request_error;
@@ -97,6 +106,7 @@ int QueuePair::refuse_request(const char* call, const fabric::Error& error) cons
 int QueuePair::post_send(const ibv_send_wr& work) {
   if (!may_post_sends()) return refuse_send_in_this_state();
   if (init.cap.max_send_wr == 0) return ENOMEM;
+  if (is_for_window(work.opcode)) return post_for_window(work);
   fabric::WorkRequest request;
   if (const int error = translate(work, request); error != 0) return error;
   if (reaches_nobody_) {
@@ -106,6 +116,9 @@ int QueuePair::post_send(const ibv_send_wr& work) {
   fabric::Result<void> posted = pair->post_send({&request, 1});
   if (posted) {
     if ((work.send_flags & IBV_SEND_SOLICITED) != 0) sim::mark_solicited(*pair);
+    if (work.opcode == IBV_WR_SEND_WITH_INV) {
+      sim::mark_invalidating(*pair, process.subnet().locate(work.invalidate_rkey, 0).key);
+    }
     return 0;
   }
   if (const auto fault = fault_of(request, posted.error())) {
@@ -114,10 +127,47 @@ int QueuePair::post_send(const ibv_send_wr& work) {
   return posted ? 0 : refuse_request("ibv_post_send", posted.error());
 }
 
+int QueuePair::post_for_window(const ibv_send_wr& work) {
+  if (qp_base.qp_type == IBV_QPT_UD) {
+    return refuse_call(process, "ibv_post_send: UD has no memory windows (10.6.7)", EINVAL);
+  }
+  const fabric::WorkRequest request{
+      .id = work.wr_id,
+      .opcode = fabric::Opcode::bind_window,
+      .signalled = init.sq_sig_all != 0 || (work.send_flags & IBV_SEND_SIGNALED) != 0,
+      .fenced = (work.send_flags & IBV_SEND_FENCE) != 0 && qp_base.qp_type == IBV_QPT_RC};
+  if (work.opcode == IBV_WR_LOCAL_INV) {
+    const std::uint32_t key = process.subnet().locate(work.invalidate_rkey, 0).key;
+    const auto posted = sim::post_invalidation(*pair, request, key);
+    return posted ? 0 : errno_of(posted.error());
+  }
+  auto& window = *static_cast<MemoryWindow*>(work.bind_mw.mw);
+  if (window.type != IBV_MW_TYPE_2) {
+    return refuse_call(process, "ibv_post_send: ibv_bind_mw binds windows of type 1", EINVAL);
+  }
+  return window.post_bind(*this, request, work.bind_mw.bind_info, work.bind_mw.rkey);
+}
+
+int QueuePair::post_bind(ibv_mw& window, const ibv_mw_bind& bind) {
+  if (!may_post_sends()) return refuse_send_in_this_state();
+  if (init.cap.max_send_wr == 0) return ENOMEM;
+  if (qp_base.qp_type == IBV_QPT_UD) {
+    return refuse_call(process, "ibv_bind_mw: UD has no memory windows (10.6.7)", EINVAL);
+  }
+  const fabric::WorkRequest request{
+      .id = bind.wr_id,
+      .opcode = fabric::Opcode::bind_window,
+      .signalled = init.sq_sig_all != 0 || (bind.send_flags & IBV_SEND_SIGNALED) != 0,
+      .fenced = (bind.send_flags & IBV_SEND_FENCE) != 0 && qp_base.qp_type == IBV_QPT_RC};
+  return static_cast<MemoryWindow&>(window).post_bind(*this, request, bind.bind_info,
+                                                      ibv_inc_rkey(window.rkey));
+}
+
 int QueuePair::post_sends_together(std::span<const ibv_send_wr> works) {
   if (!may_post_sends()) return refuse_send_in_this_state();
   if (works.size() > init.cap.max_send_wr) return ENOMEM;
   for (const ibv_send_wr& work : works) {
+    if (is_for_window(work.opcode)) continue;
     fabric::WorkRequest request;
     if (const int error = translate(work, request); error != 0) return error;
     const fabric::Result<void> checked =
@@ -136,7 +186,8 @@ int QueuePair::post_sends_together(std::span<const ibv_send_wr> works) {
 
 int QueuePair::translate(const ibv_send_wr& work, fabric::WorkRequest& request) {
   if (!to_opcode(work.opcode, request.opcode)) {
-    report_not_simulated("ibv_post_send: an opcode beyond READ, WRITE, SEND and the two atomics");
+    report_not_simulated(
+        "ibv_post_send: an opcode beyond READ, WRITE, SEND, the two atomics and memory windows");
     return EOPNOTSUPP;
   }
   if (work.num_sge < 0 || static_cast<std::uint32_t>(work.num_sge) > init.cap.max_send_sge) {
@@ -232,7 +283,8 @@ int QueuePair::post_receive(const ibv_recv_wr& work) {
   }
   translate_list(process.subnet(), work.sg_list, work.num_sge, request.local, segments_);
   request.segments = segments_;
-  const fabric::Result<void> posted = pair->post_receive({&request, 1});
+  fabric::Result<void> posted = pair->post_receive({&request, 1});
+  if (!posted && is_of_memory(posted.error())) posted = sim::post_faulty_receive(*pair, request);
   return posted ? 0 : refuse_request("ibv_post_recv", posted.error());
 }
 
@@ -261,7 +313,8 @@ int SharedReceiveQueue::post_receive(const ibv_recv_wr& work) {
   translate_list(domain.owner.process.subnet(), work.sg_list, work.num_sge, request.local,
                  segments);
   request.segments = segments;
-  const fabric::Result<void> posted = queue->post_receive({&request, 1});
+  fabric::Result<void> posted = queue->post_receive({&request, 1});
+  if (!posted && is_of_memory(posted.error())) posted = sim::post_faulty_receive(*queue, request);
   return posted ? 0 : errno_of(posted.error());
 }
 

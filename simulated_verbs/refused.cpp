@@ -54,12 +54,6 @@ ibv_mr* ibv_reg_dmabuf_mr(ibv_pd* /*pd*/, std::uint64_t /*offset*/, std::size_t 
   return refuse_with_null("ibv_reg_dmabuf_mr");
 }
 
-int ibv_rereg_mr(ibv_mr* /*mr*/, int /*flags*/, ibv_pd* /*pd*/, void* /*addr*/,
-                 std::size_t /*length*/, int /*access*/) {
-  errno = refuse("ibv_rereg_mr");
-  return IBV_REREG_MR_ERR_INPUT;
-}
-
 int ibv_attach_mcast(ibv_qp* /*qp*/, const ibv_gid* /*gid*/, std::uint16_t /*lid*/) {
   return refuse("ibv_attach_mcast");
 }

@@ -88,6 +88,18 @@ void wr_send_imm(ibv_qp_ex* qp, __be32 immediate) {
   begin(qp, IBV_WR_SEND_WITH_IMM).imm_data = immediate;
 }
 
+void wr_send_inv(ibv_qp_ex* qp, std::uint32_t key) {
+  begin(qp, IBV_WR_SEND_WITH_INV).invalidate_rkey = key;
+}
+
+void wr_local_inv(ibv_qp_ex* qp, std::uint32_t key) {
+  begin(qp, IBV_WR_LOCAL_INV).invalidate_rkey = key;
+}
+
+void wr_bind_mw(ibv_qp_ex* qp, ibv_mw* window, std::uint32_t key, const ibv_mw_bind_info* info) {
+  begin(qp, IBV_WR_BIND_MW).bind_mw = {.mw = window, .rkey = key, .bind_info = *info};
+}
+
 ibv_send_wr& begin_remote(ibv_qp_ex* qp, ibv_wr_opcode opcode, std::uint32_t key,
                           std::uint64_t address) {
   ibv_send_wr& work = begin(qp, opcode);
@@ -144,10 +156,12 @@ void wr_set_inline_data(ibv_qp_ex* qp, void* data, std::size_t length) {
 constexpr std::uint64_t operations_of_datagrams =
     IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
 constexpr std::uint64_t operations_of_unreliable_connections =
-    operations_of_datagrams | IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+    operations_of_datagrams | IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |
+    IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_LOCAL_INV;
 constexpr std::uint64_t operations_of_reliable_connections =
     operations_of_unreliable_connections | IBV_QP_EX_WITH_RDMA_READ |
-    IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+    IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
+    IBV_QP_EX_WITH_SEND_WITH_INV;
 
 }  // namespace
 
@@ -169,6 +183,9 @@ void set_operations(ibv_qp_ex& queue_pair, std::uint64_t operations) {
   set(IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM, queue_pair.wr_rdma_write_imm, wr_rdma_write_imm);
   set(IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP, queue_pair.wr_atomic_cmp_swp, wr_atomic_cmp_swp);
   set(IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD, queue_pair.wr_atomic_fetch_add, wr_atomic_fetch_add);
+  set(IBV_QP_EX_WITH_SEND_WITH_INV, queue_pair.wr_send_inv, wr_send_inv);
+  set(IBV_QP_EX_WITH_LOCAL_INV, queue_pair.wr_local_inv, wr_local_inv);
+  set(IBV_QP_EX_WITH_BIND_MW, queue_pair.wr_bind_mw, wr_bind_mw);
   queue_pair.wr_start = wr_start;
   queue_pair.wr_complete = wr_complete;
   queue_pair.wr_abort = wr_abort;

@@ -63,7 +63,22 @@ std::uint32_t Subnet::number_of_program(std::uint32_t in_fabric) const {
   return found->second;
 }
 
+void Subnet::note_window(std::uint32_t number, std::uint32_t key, std::uint64_t base) {
+  keys_of_windows_[number] = key;
+  numbers_of_windows_[key] = number;
+  note_region(key, base);
+}
+
+std::uint32_t Subnet::number_of_window(std::uint32_t key) const {
+  const auto found = numbers_of_windows_.find(key);
+  FALAFEL_ASSERT(found != numbers_of_windows_.end(), "key {} belongs to no window", key);
+  return found->second;
+}
+
 fabric::MemoryAddress Subnet::locate(std::uint32_t key, std::uint64_t address) const {
+  if (const auto window = keys_of_windows_.find(key); window != keys_of_windows_.end()) {
+    key = window->second;
+  }
   const auto found = bases_.find(key);
   return {key, found == bases_.end() ? 0 : address - found->second};
 }

@@ -59,6 +59,10 @@ class Subnet {
   // The fabric counts offsets from the start of a block, and programs use addresses. `base`: what
   // has to be subtracted from an address.
   void note_region(std::uint32_t key, std::uint64_t base) { bases_[key] = base; }
+  // The same for a memory window, whose key programs know by another number.
+  std::uint32_t next_window_number() { return window_numbers + (++windows_ << window_tag_bits); }
+  void note_window(std::uint32_t number, std::uint32_t key, std::uint64_t base);
+  std::uint32_t number_of_window(std::uint32_t key) const;
   // The fabric refuses unknown keys, whatever the offset is.
   fabric::MemoryAddress locate(std::uint32_t key, std::uint64_t address) const;
 
@@ -69,6 +73,9 @@ class Subnet {
 
  private:
   static constexpr std::uint32_t most_processes_of_host = 64;
+  // Keys of regions are smaller, or have the highest bit.
+  static constexpr std::uint32_t window_numbers = 0x4000'0000;
+  static constexpr unsigned window_tag_bits = 8;
   static constexpr std::uint32_t first_number = 0x11;  // 0 and 1 belong to the subnet's managers
 
   Report report_;
@@ -82,6 +89,9 @@ class Subnet {
   std::map<std::uint32_t, std::uint32_t> numbers_;  // of the program, by that of the fabric
   std::map<std::uint32_t, std::uint64_t> bases_;
   std::uint32_t next_number_ = first_number;
+  std::map<std::uint32_t, std::uint32_t> keys_of_windows_;     // by number
+  std::map<std::uint32_t, std::uint32_t> numbers_of_windows_;  // by key
+  std::uint32_t windows_ = 0;
 };
 
 }  // namespace falafel::simulated_verbs

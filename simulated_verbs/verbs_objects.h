@@ -15,6 +15,7 @@
 #include "simulated_verbs/completion_queue.h"
 #include "simulated_verbs/context.h"
 #include "simulated_verbs/memory_region.h"
+#include "simulated_verbs/memory_window.h"
 #include "simulated_verbs/object_of_program.h"
 #include "simulated_verbs/protection_domain.h"
 #include "simulated_verbs/queue_pair.h"
@@ -66,6 +67,7 @@ class VerbsObjects : public ObjectOfProgram {
   Objects<CompletionChannel> completion_channels;
   Objects<CompletionQueue> completion_queues;
   Objects<SharedReceiveQueue> shared_receive_queues;
+  Objects<MemoryWindow> memory_windows;
   Objects<QueuePair> queue_pairs;
 };
 

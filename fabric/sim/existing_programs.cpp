@@ -85,6 +85,21 @@ fabric::Result<void> post_faulty(fabric::QueuePair& queue_pair, const fabric::Wo
   return actor_of(queue_pair).post_faulty(work, status);
 }
 
+fabric::Result<void> post_faulty_receive(fabric::QueuePair& queue_pair,
+                                         const fabric::ReceiveRequest& receive) {
+  return actor_of(queue_pair).post_faulty_receive(receive);
+}
+
+fabric::Result<void> post_faulty_receive(fabric::SharedReceiveQueue& queue,
+                                         const fabric::ReceiveRequest& receive) {
+  return static_cast<SharedReceiveQueue&>(queue).state().post_faulty_receive(receive);
+}
+
+void withdraw(fabric::Host& host, fabric::MemoryRegion& region) {
+  region.revoke();
+  static_cast<Host&>(host).world().regions.withdraw(region.local_key());
+}
+
 void set_event_of_end(fabric::QueuePair& queue_pair, fabric::Event& event) {
   actor_of(queue_pair).set_event_of_end(event);
 }

@@ -59,6 +59,16 @@ void set_rights_of_peer(fabric::QueuePair& queue_pair, const fabric::Access& rig
 fabric::Result<void> post_faulty(fabric::QueuePair& queue_pair, const fabric::WorkRequest& work,
                                  fabric::CompletionStatus status);
 
+// A receive request whose buffer the device may not use: when a message arrives for it, it
+// completes with local_protection_error, and the sender's request with remote_operation_error.
+// Errors: queue_pair_closed, queue_full.
+fabric::Result<void> post_faulty_receive(fabric::QueuePair& queue_pair,
+                                         const fabric::ReceiveRequest& receive);
+fabric::Result<void> post_faulty_receive(fabric::SharedReceiveQueue& queue,
+                                         const fabric::ReceiveRequest& receive);
+// Revokes the region. Receive requests with buffers in it are faulty from now on.
+void withdraw(fabric::Host& host, fabric::MemoryRegion& region);
+
 // The event is notified when the queue pair goes to error, and when it is fenced then. It exists
 // until the queue pair is closed.
 void set_event_of_end(fabric::QueuePair& queue_pair, fabric::Event& event);

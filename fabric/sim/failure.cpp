@@ -67,9 +67,11 @@ bool Failure::defer_refusal(Request& request) const {
   return true;
 }
 
-// Tells if the request left this side and may still take effect. The data of a READ has no use.
+// Tells if the request left this side and may still take effect. The data of a READ has no use, and
+// those of windows do not leave.
 bool Failure::is_in_doubt(const Request& request, std::uint64_t end_of_issued) const {
   return request.place < end_of_issued && !request.is_read() &&
+         !fabric::is_of_window(request.work.opcode) &&
          (!request.has_started() || request.state == RequestState::moving);
 }
 

@@ -46,10 +46,27 @@ Responder* Messages::receiver_of(const Request& request) const {
   return receiver->connection().address().host == destination.host ? receiver : nullptr;
 }
 
+// The message needs memory that the receiver's device may not use, or ends a window that the sender
+// may not end. On UC and UD, the sender hears nothing.
+void Messages::be_refused(Request& request, Responder& receiver, CompletionStatus status) {
+  if (connection_.reports_failures() && failure_.defer_refusal(request)) return;
+  if (status == CompletionStatus::remote_operation_error) receiver.fail_receive_of_faulty_buffer();
+  failure_.refuse(request, status);
+  receiver.fail_access(status);
+}
+
 void Messages::arrive(Request& request, Responder& receiver) {
   const std::uint64_t header_bytes = connection_.is_datagram() ? fabric::datagram_header_bytes : 0;
   World& world = connection_.world();
+  if (!receiver.has_usable_buffer(request.work.length_bytes + header_bytes)) {
+    be_refused(request, receiver, CompletionStatus::remote_operation_error);
+    return;
+  }
   if (request.work.length_bytes + header_bytes <= receiver.next_buffer_bytes()) {
+    if (request.invalidated_key != 0 && !receiver.invalidate(request.invalidated_key)) {
+      be_refused(request, receiver, CompletionStatus::remote_access_error);
+      return;
+    }
     receiver.deliver(connection_, request);
     request.state = RequestState::done;
     if (connection_.is_dead()) world.count(SimulatorProbe::orphan_applied);

@@ -18,6 +18,7 @@ class Messages {
  private:
   bool lets_others_pass(Request& request);
   Responder* receiver_of(const Request& request) const;
+  void be_refused(Request& request, Responder& receiver, fabric::CompletionStatus status);
   void arrive(Request& request, Responder& receiver);
 
   const Connection& connection_;

@@ -58,6 +58,7 @@ bool has_or_tries_receive_request(const Connection& connection, Request& request
 
 bool may_start(const Connection& connection, Request& request, const Earlier& earlier) {
   if (earlier.unplaced_write) return false;
+  if (fabric::is_of_window(request.work.opcode)) return true;  // it does not leave this host
   if (request.state == RequestState::refusal_deferred && earlier.unanswered) return false;
   if (!connection.responder_admits()) {  // on UC the request is lost then
     return !connection.reports_failures() && connection.responder_is_lost();

@@ -46,6 +46,7 @@ QueuePairActor::QueuePairActor(World& world, Host& host, Device& device, std::ui
       transfers_(connection_, sends_, failure_),
       atomics_(connection_, failure_, *this),
       messages_(connection_, failure_),
+      windows_(connection_, sends_),
       stall_timer_([this] { end_stall(); }) {
   send_completions_.reserve(options.max_send_requests);
   receive_completions_.reserve(shared_receives_ == nullptr
@@ -107,9 +108,11 @@ void QueuePairActor::update_stream() {
   if (QueuePairActor* peer = connection_.peer()) peer->end_of_stream_->refresh();
 }
 
-// On a message stream, the kernel awaits answers that the program does not.
+// On a message stream, the kernel awaits answers that the program does not. Nobody answers requests
+// of windows.
 bool QueuePairActor::expects_answer() const {
-  return connection_.is_stream() ? !sends_.empty() : !sends_.all_completed();
+  if (connection_.is_stream()) return !sends_.empty();
+  return !sends_.all_completed() && !fabric::is_of_window(sends_.oldest().work.opcode);
 }
 
 void QueuePairActor::step() {
@@ -162,6 +165,7 @@ void QueuePairActor::refresh_flushes_of_peer() {
 
 bool QueuePairActor::may_complete_unanswered() const {
   if (sends_.oldest_place() >= sends_.announced()) return false;
+  if (fabric::is_of_window(sends_.oldest().work.opcode)) return sends_.oldest().is_done();
   return !connection_.is_stream() || kernel_accepts_oldest();
 }
 

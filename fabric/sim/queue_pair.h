@@ -39,6 +39,7 @@
 #include "fabric/sim/shared_receive_queue.h"
 #include "fabric/sim/timing/request_times.h"
 #include "fabric/sim/transfers.h"
+#include "fabric/sim/window_requests.h"
 #include "fabric/sim/world.h"
 
 namespace falafel::sim {
@@ -65,6 +66,9 @@ class QueuePairActor : public Actor,
   // Posts a request that its own device will refuse with this status once its turn has come.
   fabric::Result<void> post_faulty(const fabric::WorkRequest& work,
                                    fabric::CompletionStatus status);
+  // Posts a request without data that the own device carries out (memory_windows.h).
+  fabric::Result<void> post_to_own_device(const fabric::WorkRequest& work);
+  fabric::Result<void> post_faulty_receive(const fabric::ReceiveRequest& receive);
   std::uint32_t taken_places() const { return sends_.taken_places(); }
   const Responder& responder() const { return responder_; }
   // The queue pair is in error, and all that it has admitted of its peer is in memory.
@@ -73,8 +77,11 @@ class QueuePairActor : public Actor,
   }
   // Notified when this becomes an error, and while data of the peer lands afterwards.
   void set_event_of_end(fabric::Event& event) { event_of_end_ = &event; }
-  // The request that was posted last.
+  // The request that was posted last. The same for mark_invalidating().
   void mark_solicited() { sends_.at(sends_.posted() - 1).is_solicited = true; }
+  void mark_invalidating(std::uint32_t remote_key) {
+    sends_.at(sends_.posted() - 1).invalidated_key = remote_key;
+  }
   fabric::Result<void> post_receive(std::span<const fabric::ReceiveRequest> chain);
   // The receive queue was empty before.
   void first_receive_was_posted() const;
@@ -136,6 +143,7 @@ class QueuePairActor : public Actor,
 
   fabric::QueueOccupancy occupancy(std::uint32_t places_taken) const;
   void enqueue(const fabric::WorkRequest& work);
+  void enqueue_receives(std::span<const fabric::ReceiveRequest> chain);
   void announce(const fabric::WorkRequest& work) const;
   std::uint64_t cost_of_posting_ps(std::span<const fabric::WorkRequest> chain) const;
   void ring_doorbell();
@@ -167,6 +175,8 @@ class QueuePairActor : public Actor,
       transfers_.progress(request, answers);
     } else if (request.is_atomic()) {
       atomics_.progress(request);
+    } else if (fabric::is_of_window(request.work.opcode)) {
+      windows_.progress(request);
     } else {
       messages_.progress(request);
     }
@@ -253,6 +263,7 @@ class QueuePairActor : public Actor,
   Transfers transfers_;
   Atomics atomics_;
   Messages messages_;
+  WindowRequests windows_;
   Owned<timing::RequestTimes>
       request_times_;  // null unless the run is timed; see timed_queue_pair.cpp
 

@@ -21,7 +21,7 @@ struct BufferExamination {
                                  std::uint64_t length_bytes, bool is_written) const {
     connection.world().touch(Touchable::region, local.key, Access::reads);
     const Region* region =
-        connection.world().regions.find(local.key, connection.protection_domain());
+        connection.world().regions.find_local(local.key, connection.protection_domain());
     return fabric::examine_local_buffer(region, local, length_bytes, is_written);
   }
   const Connection& connection;
@@ -65,6 +65,18 @@ Result<void> QueuePairActor::post_faulty(const fabric::WorkRequest& work, Comple
     request.status = status;
     sends_.mark_refused(request);
   }
+  ring_doorbell();
+  return {};
+}
+
+Result<void> QueuePairActor::post_to_own_device(const fabric::WorkRequest& work) {
+  if (Result<void> fits =
+          fabric::check_send_places(occupancy(sends_.taken_places()), 1, connection_.options());
+      !fits) {
+    return fits;
+  }
+  sends_.make_room(1);
+  enqueue(work);
   ring_doorbell();
   return {};
 }
@@ -142,6 +154,22 @@ Result<void> QueuePairActor::post_receive(std::span<const fabric::ReceiveRequest
       !checked) {
     return checked;
   }
+  enqueue_receives(chain);
+  return {};
+}
+
+Result<void> QueuePairActor::post_faulty_receive(const fabric::ReceiveRequest& receive) {
+  if (Result<void> fits = fabric::check_receive_places(occupancy(receives_.taken_places()), 1,
+                                                       connection_.options());
+      !fits) {
+    return fits;
+  }
+  world_.regions.expect_faulty_buffers();
+  enqueue_receives({&receive, 1});
+  return {};
+}
+
+void QueuePairActor::enqueue_receives(std::span<const fabric::ReceiveRequest> chain) {
   host().drain_stores();
   const bool were_none = receives_.empty();
   receives_.touch_next(world_, chain.size());
@@ -150,7 +178,6 @@ Result<void> QueuePairActor::post_receive(std::span<const fabric::ReceiveRequest
   // A flush on this side may need the new receive requests.
   if (connection_.state() == State::error) refresh();
   if (were_none) first_receive_was_posted();
-  return {};
 }
 
 // A SEND of the peer may have waited for it.

@@ -37,8 +37,9 @@ Region& RegionTable::at(std::uint32_t key, std::uint32_t incarnation) {
 }
 
 std::size_t RegionTable::count_valid(const Host& host) const {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      regions_, [&](const Region& region) { return !region.revoked && region.host == &host; }));
+  return static_cast<std::size_t>(std::ranges::count_if(regions_, [&](const Region& region) {
+    return !region.revoked && region.window_of == 0 && region.host == &host;
+  }));
 }
 
 }  // namespace falafel::sim

@@ -26,7 +26,13 @@ struct Region {
   fabric::Access access;
   std::uint32_t protection_domain = 0;
   std::uint32_t incarnation = 0;  // of the host that registered it
-  bool revoked = false;
+  bool revoked = false;           // a window: or not bound yet
+  // Local buffers in the region fail, too.
+  bool withdrawn = false;
+  // The rest is of a memory window: the local key of its region (0: this is none), and the only
+  // queue pair whose peer may use it (0: all of the domain).
+  std::uint32_t window_of = 0;
+  std::uint32_t queue_pair = 0;
 
   bool contains(std::uint64_t at, std::uint64_t length) const {
     const std::uint64_t skipped =
@@ -62,11 +68,29 @@ class RegionTable {
   }
   // The region that had the key in that incarnation of its host.
   Region& at(std::uint32_t key, std::uint32_t incarnation);
+  // Local buffers in the region fail from now on.
+  void withdraw(std::uint32_t key) {
+    at(key).withdrawn = true;
+    has_faulty_buffers_ = true;
+  }
+  void expect_faulty_buffers() { has_faulty_buffers_ = true; }
+  // Buffers that were usable when they were posted may have become faulty.
+  bool has_faulty_buffers() const { return has_faulty_buffers_; }
+  bool is_usable(const fabric::MemoryAddress& local, std::uint64_t length_bytes) const {
+    if (local.key - 1 >= keys_given_) return false;
+    const Region& region = regions_[local.key - 1];
+    return !region.withdrawn && region.contains(local.offset, length_bytes);
+  }
   // The region, if queue pairs of this protection domain may use it; otherwise null.
   Region* find(std::uint32_t key, std::uint32_t protection_domain) {
     if (key - 1 >= keys_given_) return nullptr;
     Region& region = regions_[key - 1];
     return region.revoked || region.protection_domain != protection_domain ? nullptr : &region;
+  }
+  // The same for a local buffer, which cannot be in a window.
+  const Region* find_local(std::uint32_t key, std::uint32_t protection_domain) {
+    const Region* const region = find(key, protection_domain);
+    return region == nullptr || region->window_of != 0 ? nullptr : region;
   }
 
  private:
@@ -80,6 +104,7 @@ class RegionTable {
   std::pmr::vector<Replaced> replaced_;
   std::uint32_t keys_given_ = 0;
   std::uint32_t remote_key_distance_;
+  bool has_faulty_buffers_ = false;
 };
 
 }  // namespace falafel::sim

@@ -42,6 +42,7 @@ struct Request {
   // Not success if the responder refused the request, or if it failed its queue pair.
   fabric::CompletionStatus status = fabric::CompletionStatus::success;
   bool is_solicited = false;          // see existing_programs.h
+  std::uint32_t invalidated_key = 0;  // of a SEND: the window that it invalidates; 0: none
   std::uint32_t tries = 0;            // that found no receive request
   std::uint64_t surviving_bytes = 0;  // of an orphan; the bytes beyond never arrive
   std::uint64_t old_word = 0;         // of an atomic: the word it read

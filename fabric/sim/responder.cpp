@@ -5,6 +5,7 @@
 #include <span>
 
 #include "fabric/sim/local_buffer.h"
+#include "fabric/sim/window_requests.h"
 
 namespace falafel::sim {
 
@@ -68,6 +69,10 @@ void Responder::deliver(const Connection& sender, const Request& request) {
   received.length_bytes = length_bytes + header_bytes;
   received.source = sender.address();
   if (has_immediate) received.immediate = immediate;
+  if (request.invalidated_key != 0) {
+    received.opcode = Opcode::receive_of_invalidation;
+    received.immediate = request.invalidated_key;
+  }
   complete_receive(received, request.place, request.is_solicited);
 }
 
@@ -95,6 +100,22 @@ void Responder::complete_write(const Connection& sender, const Request& request)
 }
 
 void Responder::fail_receive() { complete_failed(take().id, CompletionStatus::local_length_error); }
+
+void Responder::fail_receive_of_faulty_buffer() {
+  complete_failed(take().id, CompletionStatus::local_protection_error);
+}
+
+bool Responder::is_usable(const fabric::ReceiveRequest& receive) const {
+  const RegionTable& regions = connection_.world().regions;
+  if (receive.segments.empty()) return regions.is_usable(receive.local, receive.length_bytes);
+  return std::ranges::all_of(receive.segments, [&](const fabric::LocalSegment& segment) {
+    return regions.is_usable(segment.address, segment.length_bytes);
+  });
+}
+
+bool Responder::invalidate(std::uint32_t remote_key) const {
+  return invalidate_window(connection_, remote_key);
+}
 
 void Responder::flush_receive() { complete_failed(take().id, CompletionStatus::flushed); }
 

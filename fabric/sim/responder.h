@@ -41,6 +41,7 @@ class Responder {
     world.touch(Touchable::region, key, Access::reads);
     const Region* region = world.regions.find(key, connection_.protection_domain());
     if (region == nullptr || !permits(region->access, work.opcode)) return false;
+    if (region->queue_pair != 0 && region->queue_pair != connection_.number()) return false;
     if (!permits(connection_.rights_of_peer(), work.opcode)) return false;
     const bool is_within = region->contains(work.remote.offset, work.length_bytes);
     if (!is_within && !contains_next_packet(request)) return false;
@@ -60,6 +61,14 @@ class Responder {
     return !receives_.empty();
   }
   std::uint32_t next_buffer_bytes() const { return receives_.front().length_bytes; }
+  // The buffer of the oldest receive request, which a message of this length needs, is one.
+  bool has_usable_buffer(std::uint64_t length_bytes) const {
+    const RegionTable& regions = connection_.world().regions;
+    if (length_bytes == 0 || !regions.has_faulty_buffers()) return true;
+    return is_usable(receives_.front());
+  }
+  // Ends the window that a SEND of the peer invalidates. Returns false if the peer may not.
+  bool invalidate(std::uint32_t remote_key) const;
   // Copies the message of a SEND into the buffer of the oldest receive request, and completes the
   // receive request. The buffer must be long enough.
   void deliver(const Connection& sender, const Request& request);
@@ -69,6 +78,8 @@ class Responder {
   void complete_write(const Connection& sender, const Request& request);
   // Fails the oldest receive request, because the message is too long for its buffer.
   void fail_receive();
+  // The same because its buffer is not usable.
+  void fail_receive_of_faulty_buffer();
   // Completes the oldest receive request as flushed.
   void flush_receive();
   // Moves this side to error, because it refused a request of the peer with this status.
@@ -83,6 +94,7 @@ class Responder {
     return fabric::is_write(opcode) ? access.remote_write
                                     : fabric::is_atomic(opcode) && access.remote_atomic;
   }
+  bool is_usable(const fabric::ReceiveRequest& receive) const;
   fabric::ReceiveRequest take() {
     receives_.touch_front(connection_.world(), Access::writes);
     return receives_.take();

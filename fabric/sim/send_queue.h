@@ -57,6 +57,7 @@ class SendQueue {
     request.state = RequestState::posted;
     request.status = fabric::CompletionStatus::success;
     request.is_solicited = false;
+    request.invalidated_key = 0;
     request.tries = 0;
     request.surviving_bytes = ~std::uint64_t{0};
     request.payload.clear();

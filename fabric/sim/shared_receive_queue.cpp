@@ -30,20 +30,34 @@ fabric::Result<void> SharedReceiveQueueState::post_receive(
     std::span<const fabric::ReceiveRequest> chain) {
   const auto examine = [this](std::size_t /*index*/, const fabric::MemoryAddress& local,
                               std::uint64_t length_bytes, bool is_written) {
-    const Region* region = world_.regions.find(local.key, protection_domain_);
+    const Region* region = world_.regions.find_local(local.key, protection_domain_);
     return fabric::examine_local_buffer(region, local, length_bytes, is_written);
   };
   const fabric::QueueOccupancy queue{.places_taken = receives_.taken_places()};
   auto checked = fabric::check_receive_chain(chain, queue, options_, examine);
   if (!checked) return checked;
+  enqueue(chain);
+  return {};
+}
+
+fabric::Result<void> SharedReceiveQueueState::post_faulty_receive(
+    const fabric::ReceiveRequest& receive) {
+  const fabric::QueueOccupancy queue{.places_taken = receives_.taken_places()};
+  auto fits = fabric::check_receive_places(queue, 1, options_);
+  if (!fits) return fits;
+  world_.regions.expect_faulty_buffers();
+  enqueue({&receive, 1});
+  return {};
+}
+
+void SharedReceiveQueueState::enqueue(std::span<const fabric::ReceiveRequest> chain) {
   device_.host().drain_stores();
   const bool were_none = receives_.empty();
   receives_.touch_next(world_, chain.size());
   receives_.make_room(chain.size());
   for (const fabric::ReceiveRequest& request : chain) receives_.append(request);
-  if (!were_none) return {};
+  if (!were_none) return;
   for (const Attached& attached : attached_) attached.queue_pair->first_receive_was_posted();
-  return {};
 }
 
 std::uint32_t SharedReceiveQueueState::entries_needed(

@@ -25,6 +25,7 @@ class SharedReceiveQueueState {
   std::uint32_t protection_domain() const { return protection_domain_; }
   ReceiveQueue& receives() { return receives_; }
   fabric::Result<void> post_receive(std::span<const fabric::ReceiveRequest> chain);
+  fabric::Result<void> post_faulty_receive(const fabric::ReceiveRequest& receive);
   void drop_all() { receives_.drop_all(); }
 
   // How many entries a queue pair that completes there must reserve: those for all requests, or
@@ -39,6 +40,8 @@ class SharedReceiveQueueState {
     QueuePairActor* queue_pair;
     const CompletionQueueState* completions;
   };
+
+  void enqueue(std::span<const fabric::ReceiveRequest> chain);
 
   World& world_;
   const Device& device_;

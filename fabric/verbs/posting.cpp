@@ -28,9 +28,12 @@ ibv_wr_opcode to_code(fabric::Opcode opcode) {
     case fabric::Opcode::write_with_immediate: return IBV_WR_RDMA_WRITE_WITH_IMM;
     case fabric::Opcode::masked_compare_and_swap:
     case fabric::Opcode::masked_fetch_and_add:
+    case fabric::Opcode::bind_window:
+    case fabric::Opcode::invalidate_window:
       FALAFEL_ASSERT(false, "{} was posted", to_string(opcode));
     case fabric::Opcode::send:
     case fabric::Opcode::receive:
+    case fabric::Opcode::receive_of_invalidation:
     case fabric::Opcode::receive_of_write: break;
   }
   return IBV_WR_SEND;

@@ -133,7 +133,10 @@
   CALL(falafel_post_srq_recv, falafel_post_srq_recv)                                               \
   CALL(falafel_create_cq_ex, falafel_create_cq_ex)                                                 \
   CALL(falafel_create_qp_ex, falafel_create_qp_ex)                                                 \
-  CALL(falafel_query_device_ex, falafel_query_device_ex)
+  CALL(falafel_query_device_ex, falafel_query_device_ex)                                           \
+  CALL(falafel_alloc_mw, falafel_alloc_mw)                                                         \
+  CALL(falafel_dealloc_mw, falafel_dealloc_mw)                                                     \
+  CALL(falafel_bind_mw, falafel_bind_mw)
 
 // The functions that they find in an extended completion queue: the member of ibv_cq_ex.
 #define FALAFEL_QUEUE_CALLS(CALL)                                                                  \
@@ -156,6 +159,9 @@
 #define FALAFEL_BATCH_CALLS(CALL)                                                                  \
   CALL(falafel_wr_atomic_cmp_swp, wr_atomic_cmp_swp)                                               \
   CALL(falafel_wr_atomic_fetch_add, wr_atomic_fetch_add)                                           \
+  CALL(falafel_wr_bind_mw, wr_bind_mw)                                                             \
+  CALL(falafel_wr_local_inv, wr_local_inv)                                                         \
+  CALL(falafel_wr_send_inv, wr_send_inv)                                                           \
   CALL(falafel_wr_rdma_read, wr_rdma_read)                                                         \
   CALL(falafel_wr_rdma_write, wr_rdma_write)                                                       \
   CALL(falafel_wr_rdma_write_imm, wr_rdma_write_imm)                                               \

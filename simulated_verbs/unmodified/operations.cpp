@@ -8,6 +8,7 @@
 
 #include "fabric/time_units.h"
 #include "simulated_verbs/extended_functions.h"
+#include "simulated_verbs/memory_window.h"
 #include "simulated_verbs/posting.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/verbs_objects.h"
@@ -28,6 +29,9 @@ ibv_cq_ex* falafel_create_cq_ex(ibv_context* context, ibv_cq_init_attr_ex* wante
 ibv_qp* falafel_create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* wanted);
 int falafel_query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input,
                             ibv_device_attr_ex* attributes, std::size_t bytes);
+ibv_mw* falafel_alloc_mw(ibv_pd* pd, ibv_mw_type type);
+int falafel_dealloc_mw(ibv_mw* mw);
+int falafel_bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind);
 std::uint64_t falafel_drand48_bits();
 std::uint64_t falafel_read_time_stamp();
 void falafel_wait_for_change();
@@ -63,6 +67,16 @@ ibv_qp* falafel_create_qp_ex(ibv_context* context, ibv_qp_init_attr_ex* wanted) 
 int falafel_query_device_ex(ibv_context* context, const ibv_query_device_ex_input* input,
                             ibv_device_attr_ex* attributes, std::size_t bytes) {
   return falafel::simulated_verbs::query_extended_attributes(context, input, attributes, bytes);
+}
+
+ibv_mw* falafel_alloc_mw(ibv_pd* pd, ibv_mw_type type) {
+  return falafel::simulated_verbs::allocate_window(pd, type);
+}
+
+int falafel_dealloc_mw(ibv_mw* mw) { return falafel::simulated_verbs::deallocate_window(mw); }
+
+int falafel_bind_mw(ibv_qp* qp, ibv_mw* mw, ibv_mw_bind* bind) {
+  return falafel::simulated_verbs::bind_window(qp, mw, bind);
 }
 
 // Calls have results that are words.
@@ -109,6 +123,9 @@ void set_operations(Context& opened, const Mailboxes& mailboxes) {
   set(operations.post_send, mailboxes, CallNumber::of_falafel_post_send);
   set(operations.post_recv, mailboxes, CallNumber::of_falafel_post_recv);
   set(operations.post_srq_recv, mailboxes, CallNumber::of_falafel_post_srq_recv);
+  set(operations.alloc_mw, mailboxes, CallNumber::of_falafel_alloc_mw);
+  set(operations.dealloc_mw, mailboxes, CallNumber::of_falafel_dealloc_mw);
+  set(operations.bind_mw, mailboxes, CallNumber::of_falafel_bind_mw);
   set(opened.create_cq_ex, mailboxes, CallNumber::of_falafel_create_cq_ex);
   set(opened.create_qp_ex, mailboxes, CallNumber::of_falafel_create_qp_ex);
   set(opened.query_device_ex, mailboxes, CallNumber::of_falafel_query_device_ex);

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <infiniband/verbs.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <optional>
 
 #include "fabric/assert.h"
 #include "fabric/time_units.h"
@@ -23,6 +26,7 @@ namespace falafel::simulated_verbs {
 namespace {
 
 constexpr int status_of_signals = 128;
+constexpr unsigned reregistration_failed = IBV_REREG_MR_ERR_CMD;
 constexpr std::uint64_t most_quick_readings = 16;
 // perftest compares two clocks over 0.1 to 2.1 ms, and refuses to report if they differ much.
 constexpr std::uint64_t most_reading_us = 100;
@@ -56,12 +60,20 @@ struct Range {
   std::uint64_t end;
 };
 
-bool registers_memory(CallNumber call) {
-  switch (call) {
+// The memory that the call registers, if it does.
+std::optional<Range> registered_memory(const Mailbox& call) {
+  const auto range = [&](std::size_t first) {
+    const std::uint64_t begin = call.arguments[first];
+    return Range{.begin = begin, .end = begin + call.arguments[first + 1]};
+  };
+  switch (call.call) {
     case CallNumber::of_ibv_reg_mr:
     case CallNumber::of_ibv_reg_mr_iova:
-    case CallNumber::of_ibv_reg_mr_iova2: return true;
-    default: return false;
+    case CallNumber::of_ibv_reg_mr_iova2: return range(1);
+    case CallNumber::of_ibv_rereg_mr:
+      if ((call.arguments[1] & IBV_REREG_MR_CHANGE_TRANSLATION) == 0) return std::nullopt;
+      return range(3);
+    default: return std::nullopt;
   }
 }
 
@@ -148,8 +160,8 @@ class ServedPrograms::Served : public std::enable_shared_from_this<Served> {
 
   void carry_out_call(Mailbox& call) {
     note_reading(call.call);
-    if (registers_memory(call.call) && !has_memory(call.arguments[1], call.arguments[2])) {
-      refuse_registration(call);
+    if (const auto memory = registered_memory(call); memory && !has_memory(*memory)) {
+      refuse_registration(call, *memory);
       return;
     }
     const auto unknown = run_with_memory_of(running_.id(), [&call] { carry_out(call); });
@@ -162,23 +174,25 @@ class ServedPrograms::Served : public std::enable_shared_from_this<Served> {
   }
 
   // Devices use registered memory at any time, so the simulator must have it.
-  bool has_memory(std::uint64_t begin, std::uint64_t bytes) const {
+  bool has_memory(const Range& memory) const {
     const auto contains = [&](const Range& range) {
-      return range.begin <= begin && begin < range.end && bytes <= range.end - begin;
+      return range.begin <= memory.begin && memory.begin < range.end &&
+             memory.end - memory.begin <= range.end - memory.begin;
     };
     const auto heap = reinterpret_cast<std::uint64_t>(process_.heap().begin());
     return contains({.begin = heap, .end = heap + ProgramHeap::size_bytes}) ||
            std::ranges::any_of(variables_, contains);
   }
 
-  void refuse_registration(Mailbox& call) {
+  void refuse_registration(Mailbox& call, const Range& memory) {
     owner_.report_(
         memory_property,
         fmt::format("the program of {} registers {} bytes at {:#x}, which are neither of "
                     "its heap nor of its stacks and variables; memory of files and of "
                     "shared libraries cannot be registered",
-                    host_, call.arguments[2], call.arguments[1]));
-    call.result = 0;
+                    host_, memory.end - memory.begin, memory.begin));
+    call.result =
+        call.call == CallNumber::of_ibv_rereg_mr ? std::uint64_t{reregistration_failed} : 0;
     call.error = EFAULT;
   }
 

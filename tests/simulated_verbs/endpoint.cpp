@@ -17,9 +17,10 @@ Card Exchange::await(const std::string& name) const {
 
 Endpoint::Endpoint(const EndpointOptions& wanted) : options(wanted) {
   ibv_device** const list = ibv_get_device_list(nullptr);
-  context = ibv_open_device(list[0]);
+  const Endpoint* const other = options.domain_of;
+  context = other == nullptr ? ibv_open_device(list[0]) : other->context;
   ibv_free_device_list(list);
-  pd = ibv_alloc_pd(context);
+  pd = other == nullptr ? ibv_alloc_pd(context) : other->pd;
   if (options.with_channel) channel = ibv_create_comp_channel(context);
   if (options.wants_extended_queue) {
     ibv_cq_init_attr_ex queue{};

@@ -36,7 +36,10 @@ class Exchange {
   std::map<std::string, Card> cards_;
 };
 
+class Endpoint;
+
 struct EndpointOptions {
+  const Endpoint* domain_of = nullptr;  // shares the context and the domain of this one
   ibv_qp_type type = IBV_QPT_RC;
   unsigned queue_pair_rights = all_rights;
   unsigned region_rights = all_rights;
