@@ -1,6 +1,7 @@
 // The C library's clocks and sleeps, in the virtual time of the host.
 #include <sched.h>
 #include <sys/time.h>
+#include <sys/times.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +16,9 @@
 namespace falafel::simulated_verbs {
 
 namespace {
+
+// In a second, of times(2): what sysconf(_SC_CLK_TCK) says on each Linux.
+constexpr std::uint64_t ticks_per_second = 100;
 
 timespec to_timespec(std::uint64_t time_ns) {
   return {.tv_sec = static_cast<time_t>(time_ns / fabric::second_ns),
@@ -87,6 +91,9 @@ int __real_clock_nanosleep(clockid_t clock, int flags, const timespec* time, tim
 int __real_clock_gettime(clockid_t clock, timespec* time);
 int __real_clock_getres(clockid_t clock, timespec* resolution);
 int __real_gettimeofday(timeval* time, void* zone);
+clock_t __real_clock();
+clock_t __real_times(tms* times);
+int __real_timespec_get(timespec* time, int base);
 time_t __real_time(time_t* time);
 int __real_sched_yield();
 
@@ -158,6 +165,34 @@ int __wrap_gettimeofday(timeval* time, void* zone) {
              .tv_usec = now.tv_nsec / static_cast<long>(falafel::fabric::microsecond_ns)};
   }
   return 0;
+}
+
+clock_t __wrap_clock() {
+  if (running_process() == nullptr) return __real_clock();
+  const LibraryCall call("clock");
+  const std::uint64_t now_ns = library::read_clock(call, CLOCK_PROCESS_CPUTIME_ID);
+  return static_cast<clock_t>(now_ns / (falafel::fabric::second_ns / CLOCKS_PER_SEC));
+}
+
+// The process does all its computing outside of the kernel, and has no children.
+clock_t __wrap_times(tms* times) {
+  if (running_process() == nullptr) return __real_times(times);
+  const LibraryCall call("times");
+  const std::uint64_t now_ns = library::read_clock(call, CLOCK_PROCESS_CPUTIME_ID);
+  const auto ticks =
+      static_cast<clock_t>(now_ns / (falafel::fabric::second_ns / library::ticks_per_second));
+  if (times != nullptr) {
+    *times = {.tms_utime = ticks, .tms_stime = 0, .tms_cutime = 0, .tms_cstime = 0};
+  }
+  return ticks;
+}
+
+int __wrap_timespec_get(timespec* time, int base) {
+  if (running_process() == nullptr) return __real_timespec_get(time, base);
+  const LibraryCall call("timespec_get");
+  if (base != TIME_UTC) return 0;
+  *time = library::to_timespec(library::read_clock(call, CLOCK_REALTIME));
+  return base;
 }
 
 time_t __wrap_time(time_t* time) {

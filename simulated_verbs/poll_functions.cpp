@@ -1,5 +1,6 @@
 // The functions poll and ppoll, over simulated and real descriptors, in virtual time. Sets of
-// select have no place for the numbers of simulated descriptors, so it is refused.
+// select have no place for the numbers of simulated descriptors, so it is refused, except as a way
+// to sleep.
 #include <poll.h>
 #include <sys/select.h>
 
@@ -104,6 +105,11 @@ int __wrap_select(int count, fd_set* readable, fd_set* writable, fd_set* excepti
   if (running_process() == nullptr) {
     return __real_select(count, readable, writable, exceptional, timeout);
   }
+  if (count == 0 && timeout != nullptr) {
+    return library::wait_for_any(
+        {}, static_cast<std::uint64_t>(timeout->tv_sec) * falafel::fabric::second_ns +
+                static_cast<std::uint64_t>(timeout->tv_usec) * falafel::fabric::microsecond_ns);
+  }
   return library::refuse_function("select");
 }
 
@@ -112,6 +118,7 @@ int __wrap_pselect(int count, fd_set* readable, fd_set* writable, fd_set* except
   if (running_process() == nullptr) {
     return __real_pselect(count, readable, writable, exceptional, timeout, mask);
   }
+  if (count == 0 && timeout != nullptr) return __wrap_ppoll(nullptr, 0, timeout, mask);
   return library::refuse_function("pselect");
 }
 

@@ -29,6 +29,7 @@ extern "C" {
 int __real_pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                           void* (*function)(void*), void* argument);
 int __real_pthread_join(pthread_t thread, void** result);
+int __real_pthread_tryjoin_np(pthread_t thread, void** result);
 int __real_pthread_detach(pthread_t thread);
 pthread_t __real_pthread_self();
 int __real_pthread_getattr_np(pthread_t thread, pthread_attr_t* attributes);
@@ -61,6 +62,13 @@ int __wrap_pthread_join(pthread_t thread, void** result) {
   if (running_process() == nullptr) return __real_pthread_join(thread, result);
   const LibraryCall call("pthread_join");
   return call.process().threads().join(call.thread(), thread, result);
+}
+
+int __wrap_pthread_tryjoin_np(pthread_t thread, void** result) {
+  if (running_process() == nullptr) return __real_pthread_tryjoin_np(thread, result);
+  const LibraryCall call("pthread_tryjoin_np");
+  call.let_others_go_on();
+  return call.process().threads().try_join(call.thread(), thread, result);
 }
 
 int __wrap_pthread_detach(pthread_t thread) {

@@ -88,6 +88,13 @@ int Threads::join(const Thread& self, pthread_t number, void** result) {
   return 0;
 }
 
+int Threads::try_join(const Thread& self, pthread_t number, void** result) {
+  const Thread* const thread = find(number);
+  const bool may_join = thread != nullptr && !thread->is_joined_ && !thread->is_detached_;
+  if (may_join && !thread->is_finished_) return thread == &self ? EDEADLK : EBUSY;
+  return join(self, number, result);
+}
+
 int Threads::detach(pthread_t number) {
   Thread* const thread = find(number);
   if (thread == nullptr) return ESRCH;

@@ -72,6 +72,8 @@ class Threads {
   Thread* find(pthread_t number) const;  // null if there is none
   // Each returns 0 or an errno. Joining waits.
   int join(const Thread& self, pthread_t number, void** result);
+  // EBUSY if the thread has not ended.
+  int try_join(const Thread& self, pthread_t number, void** result);
   int detach(pthread_t number);
 
   pthread_key_t add_key(Destructor destructor);

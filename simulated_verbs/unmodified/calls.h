@@ -181,8 +181,8 @@
   CALL(__gethostname_chk, __wrap___gethostname_chk)                                                \
   CALL(aligned_alloc, __wrap_aligned_alloc)                                                        \
   CALL(calloc, __wrap_calloc)                                                                      \
+  CALL(clock, __wrap_clock)                                                                        \
   CALL(clock_getres, __wrap_clock_getres)                                                          \
-  CALL(clock_gettime, __wrap_clock_gettime)                                                        \
   CALL(clock_nanosleep, __wrap_clock_nanosleep)                                                    \
   CALL(epoll_create, __wrap_epoll_create)                                                          \
   CALL(epoll_create1, __wrap_epoll_create1)                                                        \
@@ -195,7 +195,6 @@
   CALL(gethostname, __wrap_gethostname)                                                            \
   CALL(getpid, __wrap_getpid)                                                                      \
   CALL(getrandom, __wrap_getrandom)                                                                \
-  CALL(gettimeofday, __wrap_gettimeofday)                                                          \
   CALL(lrand48, __wrap_lrand48)                                                                    \
   CALL(malloc, __wrap_malloc)                                                                      \
   CALL(malloc_usable_size, __wrap_malloc_usable_size)                                              \
@@ -215,7 +214,8 @@
   CALL(srand, __wrap_srand)                                                                        \
   CALL(srand48, __wrap_srand48)                                                                    \
   CALL(srandom, __wrap_srandom)                                                                    \
-  CALL(time, __wrap_time)                                                                          \
+  CALL(times, __wrap_times)                                                                        \
+  CALL(timespec_get, __wrap_timespec_get)                                                          \
   CALL(usleep, __wrap_usleep)                                                                      \
   CALL(valloc, __wrap_valloc)
 
@@ -293,16 +293,20 @@
 // The C library: functions for which the program's side decides first.
 #define FALAFEL_OTHER_CALLS(CALL)                                                                  \
   CALL(begin_once, falafel_begin_once)                                                             \
+  CALL(clock_gettime, __wrap_clock_gettime)                                                        \
   CALL(detach_thread, falafel_detach_thread)                                                       \
   CALL(drand48, falafel_drand48_bits)                                                              \
   CALL(end_once, falafel_end_once)                                                                 \
   CALL(epoll_wait, __wrap_epoll_wait)                                                              \
+  CALL(gettimeofday, __wrap_gettimeofday)                                                          \
   CALL(join_thread, falafel_join_thread)                                                           \
   CALL(let_others_go_on, falafel_let_others_go_on)                                                 \
   CALL(poll, __wrap_poll)                                                                          \
   CALL(read_time_stamp, falafel_read_time_stamp)                                                   \
   CALL(recv, __wrap_recv)                                                                          \
   CALL(send, __wrap_send)                                                                          \
+  CALL(time, __wrap_time)                                                                          \
+  CALL(try_join_thread, falafel_try_join_thread)                                                   \
   CALL(wait_for_change, falafel_wait_for_change)
 
 namespace falafel::simulated_verbs {

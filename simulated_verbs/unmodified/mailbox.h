@@ -34,6 +34,16 @@ inline constexpr std::size_t operation_count =
 // Threads that a process can start.
 inline constexpr std::size_t most_threads = 4'096;
 
+// Readings of clocks that a thread answers itself, because it does nothing but read clocks: each
+// takes the same time. The simulator lets the time pass before the next call of the thread.
+struct GrantedReadings {
+  std::uint32_t granted;
+  std::uint32_t taken;
+  std::uint64_t step_ns;
+  std::uint64_t now_ns;         // before the first of them
+  std::uint64_t wall_clock_ns;  // at the same time
+};
+
 struct alignas(64) Mailbox {
   std::atomic<Turn> turn;  // zero: the program runs
   CallNumber call;
@@ -42,6 +52,7 @@ struct alignas(64) Mailbox {
   std::int32_t signal;     // that the program gets after the call; 0: none
   std::uint64_t arguments[most_arguments];
   std::uint64_t result;
+  GrantedReadings readings;
 };
 
 // A loop in which programs wait without a call (program_side/waiting_loop.h).

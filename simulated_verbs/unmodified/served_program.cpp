@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "fabric/assert.h"
 #include "fabric/time_units.h"
@@ -30,13 +31,22 @@ constexpr unsigned reregistration_failed = IBV_REREG_MR_ERR_CMD;
 constexpr std::uint64_t most_quick_readings = 16;
 // perftest compares two clocks over 0.1 to 2.1 ms, and refuses to report if they differ much.
 constexpr std::uint64_t most_reading_us = 100;
+constexpr std::uint64_t first_slow_reading = most_quick_readings + 10;
+// A program that has read clocks for long reads them without calls, at most this often in a
+// row.
+constexpr std::uint64_t most_granted_readings = 128;
+// It misses what happens meanwhile, so this takes at most a part of the time that it has read for.
+constexpr std::uint64_t part_of_granted_readings = 4;
 
 bool reads_clock(CallNumber call) {
   switch (call) {
+    case CallNumber::of_clock:
     case CallNumber::of_clock_gettime:
     case CallNumber::of_gettimeofday:
     case CallNumber::of_read_time_stamp:
-    case CallNumber::of_time: return true;
+    case CallNumber::of_time:
+    case CallNumber::of_times:
+    case CallNumber::of_timespec_get: return true;
     default: return false;
   }
 }
@@ -131,6 +141,7 @@ class ServedPrograms::Served : public std::enable_shared_from_this<Served> {
 
   void answer_call(std::size_t thread) {
     Mailbox& call = running_.call(thread);
+    let_time_of_readings_pass(call);
     switch (call.call) {
       case CallNumber::map_data: map_data(call); break;
       case CallNumber::set_alarm:
@@ -140,6 +151,7 @@ class ServedPrograms::Served : public std::enable_shared_from_this<Served> {
       case CallNumber::begin_thread: break;
       default: carry_out_call(call); break;
     }
+    grant_readings(call);
     if (alarm_.take(process_.host().now_ns())) call.signal = SIGALRM;
     running_.answer(thread);
   }
@@ -156,6 +168,25 @@ class ServedPrograms::Served : public std::enable_shared_from_this<Served> {
     const std::uint64_t number = readings_in_row_ - most_quick_readings;
     const std::uint64_t wait_us = std::min(number * number, most_reading_us);
     reading.host().sleep_until(reading.host().now_ns() + wait_us * fabric::microsecond_ns);
+  }
+
+  void grant_readings(Mailbox& call) const {
+    if (!reads_clock(call.call) || readings_in_row_ < first_slow_reading) return;
+    const std::uint64_t granted =
+        std::min(readings_in_row_ / part_of_granted_readings, most_granted_readings);
+    call.readings = {.granted = static_cast<std::uint32_t>(granted),
+                     .taken = 0,
+                     .step_ns = most_reading_us * fabric::microsecond_ns,
+                     .now_ns = process_.host().now_ns(),
+                     .wall_clock_ns = process_.host().wall_clock_ns()};
+  }
+
+  void let_time_of_readings_pass(Mailbox& call) {
+    const GrantedReadings readings = std::exchange(call.readings, {});
+    if (readings.taken == 0) return;
+    readings_in_row_ += readings.taken;
+    const LibraryCall reading("a clock");
+    reading.host().sleep_until(readings.now_ns + readings.taken * readings.step_ns);
   }
 
   void carry_out_call(Mailbox& call) {

@@ -10,6 +10,7 @@ using falafel::simulated_verbs::LibraryCall;
 extern "C" {
 
 int falafel_join_thread(std::uint64_t number);
+int falafel_try_join_thread(std::uint64_t number);
 int falafel_detach_thread(std::uint64_t number);
 int falafel_begin_once(const void* control);
 void falafel_end_once(const void* control);
@@ -18,6 +19,12 @@ void falafel_let_others_go_on();
 int falafel_join_thread(std::uint64_t number) {
   const LibraryCall call("pthread_join");
   return call.process().threads().join(call.thread(), number, nullptr);
+}
+
+int falafel_try_join_thread(std::uint64_t number) {
+  const LibraryCall call("pthread_tryjoin_np");
+  call.let_others_go_on();
+  return call.process().threads().try_join(call.thread(), number, nullptr);
 }
 
 int falafel_detach_thread(std::uint64_t number) {

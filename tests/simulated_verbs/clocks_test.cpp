@@ -1,7 +1,9 @@
 // Programs that sleep and read clocks take virtual time, and random numbers are those of the C
 // library for each process.
 #include <gtest/gtest.h>
+#include <sys/select.h>
 #include <sys/time.h>
+#include <sys/times.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -80,6 +82,48 @@ TEST(Clocks, TimeOfDayAgreesWithItself) {
           FALAFEL_REQUIRE(day.tv_usec >= 0 && day.tv_usec < 1'000'000);
           timespec unused{};
           FALAFEL_REQUIRE(clock_gettime(12'345, &unused) == -1 && errno == EINVAL);
+          return 0;
+        });
+      },
+      {.faults = {}}, 20);
+}
+
+TEST(Clocks, SelectWithoutDescriptorsSleeps) {
+  expect_success([](Programs& programs) {
+    programs.client("host", [] {
+      const std::uint64_t begin_ns = read_ns(CLOCK_MONOTONIC);
+      timeval second{.tv_sec = 1, .tv_usec = 0};
+      FALAFEL_REQUIRE(select(0, nullptr, nullptr, nullptr, &second) == 0);
+      const timespec again{.tv_sec = 1, .tv_nsec = 0};
+      FALAFEL_REQUIRE(pselect(0, nullptr, nullptr, nullptr, &again, nullptr) == 0);
+      FALAFEL_REQUIRE(read_ns(CLOCK_MONOTONIC) - begin_ns >= 2 * second_ns);
+      fd_set set;
+      FD_ZERO(&set);
+      FALAFEL_REQUIRE(select(1, &set, nullptr, nullptr, &second) == -1 && errno == ENOSYS);
+      return 0;
+    });
+  });
+}
+
+TEST(Clocks, ThoseOfTheProcessorGoOnWithTheHost) {
+  expect_success(
+      [](Programs& programs) {
+        programs.client("host", [] {
+          const clock_t begin = clock();
+          tms before{};
+          tms after{};
+          const clock_t begin_ticks = times(&before);
+          sleep(2);
+          FALAFEL_REQUIRE(clock() - begin >= 2 * CLOCKS_PER_SEC);
+          FALAFEL_REQUIRE(clock() - begin < 3 * CLOCKS_PER_SEC);
+          const clock_t ticks = times(&after) - begin_ticks;
+          FALAFEL_REQUIRE(ticks >= 200 && ticks < 300);
+          FALAFEL_REQUIRE(after.tms_utime - before.tms_utime == ticks);
+          FALAFEL_REQUIRE(after.tms_stime == 0 && times(nullptr) >= begin_ticks);
+          timespec wall{};
+          FALAFEL_REQUIRE(timespec_get(&wall, TIME_UTC) == TIME_UTC);
+          FALAFEL_REQUIRE(time(nullptr) - wall.tv_sec <= 1);
+          FALAFEL_REQUIRE(timespec_get(&wall, 12'345) == 0);
           return 0;
         });
       },

@@ -66,6 +66,26 @@ TEST(SimulatedThreads, LoseUpdatesWithoutAMutex) {
   EXPECT_EQ(result.failures.front().property, exit_status_property);
 }
 
+int join_without_waiting() {
+  Counter counter;
+  pthread_mutex_lock(&counter.mutex);
+  pthread_t thread{};
+  void* result = nullptr;
+  FALAFEL_REQUIRE(pthread_create(&thread, nullptr, increment, &counter) == 0);
+  FALAFEL_REQUIRE(pthread_tryjoin_np(thread, &result) == EBUSY);
+  FALAFEL_REQUIRE(pthread_tryjoin_np(pthread_self(), &result) == EDEADLK);
+  pthread_mutex_unlock(&counter.mutex);
+  while (pthread_tryjoin_np(thread, &result) == EBUSY) sched_yield();
+  FALAFEL_REQUIRE(result == &counter);
+  FALAFEL_REQUIRE(pthread_tryjoin_np(thread, &result) == ESRCH);
+  return 0;
+}
+
+TEST(SimulatedThreads, AreJoinedWithoutWaiting) {
+  expect_success(
+      [](Programs& programs) { programs.client("client", [] { return join_without_waiting(); }); });
+}
+
 // Functions that succeed leave errno as it is, whatever other threads and hosts do meanwhile.
 int keep_errno(int own) {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -141,6 +141,15 @@ void end_thread() {
   is_over = true;
 }
 
+bool take_reading(bool of_wall_clock, Word& time_ns) {
+  if (mailbox == nullptr || mailbox->readings.taken == mailbox->readings.granted) return false;
+  GrantedReadings& readings = mailbox->readings;
+  ++readings.taken;
+  time_ns = (of_wall_clock ? readings.wall_clock_ns : readings.now_ns) +
+            readings.taken * readings.step_ns;
+  return true;
+}
+
 bool is_within_call() { return is_calling; }
 Word calls_of_thread() { return calls; }
 void note_signals_are_handled() { mailboxes->handles_signals = 1; }

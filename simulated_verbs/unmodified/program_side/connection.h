@@ -28,6 +28,9 @@ void connect();
 // The file for the program's own variables.
 int file_of_variables();
 
+// A reading of a clock without a call, if the simulator has granted the thread one.
+bool take_reading(bool of_wall_clock, Word& time_ns);
+
 // True if the calling thread is within call_simulator(), and the number of calls that it has made.
 bool is_within_call();
 Word calls_of_thread();

@@ -158,6 +158,17 @@ bool is_detached(const pthread_attr_t* attributes) {
   return state == PTHREAD_CREATE_DETACHED;
 }
 
+int join_by(CallNumber call, pthread_t id, void** result) {
+  Thread* const thread = find_thread(id);
+  // The thread of main has no record.
+  if (thread == nullptr) return id == pthread_self() ? EDEADLK : ESRCH;
+  const auto error = static_cast<int>(call_simulator(call, thread->number));
+  if (error != 0) return error;
+  void* const value = join_system(thread);
+  if (result != nullptr) *result = value;
+  return 0;
+}
+
 }  // namespace
 }  // namespace falafel::simulated_verbs
 
@@ -188,14 +199,11 @@ FALAFEL_EXPORTED int pthread_create(pthread_t* id, const pthread_attr_t* attribu
 }
 
 FALAFEL_EXPORTED int pthread_join(pthread_t id, void** result) {
-  Thread* const thread = find_thread(id);
-  // The thread of main has no record.
-  if (thread == nullptr) return id == pthread_self() ? EDEADLK : ESRCH;
-  const auto error = static_cast<int>(call_simulator(CallNumber::of_join_thread, thread->number));
-  if (error != 0) return error;
-  void* const value = join_system(thread);
-  if (result != nullptr) *result = value;
-  return 0;
+  return join_by(CallNumber::of_join_thread, id, result);
+}
+
+FALAFEL_EXPORTED int pthread_tryjoin_np(pthread_t id, void** result) {
+  return join_by(CallNumber::of_try_join_thread, id, result);
 }
 
 FALAFEL_EXPORTED int pthread_detach(pthread_t id) {

@@ -75,6 +75,24 @@ static int compare_clocks(void) {
   return different;
 }
 
+// Reads clocks and does nothing else. Each reading takes a time, and both clocks agree.
+static int read_clocks(void) {
+  struct timeval begin;
+  struct timespec last;
+  gettimeofday(&begin, NULL);
+  clock_gettime(CLOCK_MONOTONIC, &last);
+  for (int reading = 0; reading < 5000; ++reading) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const long passed_ns = (now.tv_sec - last.tv_sec) * 1000000000 + now.tv_nsec - last.tv_nsec;
+    if (reading > 50 && passed_ns < 100000) return 1;
+    last = now;
+  }
+  printf("%ld readings in 100 us\n", 500000 / microseconds_since(&begin));
+  struct timespec wall;
+  return timespec_get(&wall, TIME_UTC) != TIME_UTC || clock() < 400000;
+}
+
 static volatile sig_atomic_t alarms;
 
 static void count_alarm(int signal_number) {
@@ -109,6 +127,7 @@ int main(int count, char** arguments) {
   if (strcmp(wanted, "alarm") == 0) return wait_for_alarm();
   if (strcmp(wanted, "ignored") == 0) return ignore_alarm();
   if (strcmp(wanted, "clocks") == 0) return compare_clocks();
+  if (strcmp(wanted, "readings") == 0) return read_clocks();
   if (strcmp(wanted, "fork") == 0) return fork() < 0;
   if (strcmp(wanted, "crash") == 0) *(volatile int*)16 = 1;
   if (strcmp(wanted, "spin") == 0) {

@@ -4,6 +4,7 @@
 Usage: run_test.py FALAFEL MISBEHAVING THREADED FIXED
 """
 
+import re
 import sys
 import tempfile
 import unittest
@@ -85,6 +86,10 @@ class Threads(unittest.TestCase):
 
     def test_stacks_of_detached_threads_are_used_again(self):
         result = self.run_alone("many")
+        self.assertEqual(result.returncode, 0, result.stdout)
+
+    def test_a_thread_can_be_joined_without_waiting(self):
+        result = self.run_alone("try")
         self.assertEqual(result.returncode, 0, result.stdout)
 
     def test_threads_that_are_left_end_with_main(self):
@@ -200,6 +205,13 @@ class Misbehaviour(unittest.TestCase):
     # perftest does not report if the processor's clock and the system's differ much.
     def test_clocks_agree_for_a_program_that_reads_them_again_and_again(self):
         self.check("clocks", "exited with status 0", status=0)
+
+    # Most readings are no calls, each of which takes steps of the simulator.
+    def test_clocks_that_are_read_again_and_again_are_read_without_calls(self):
+        result = run(hosts={"alone": f"{MISBEHAVING} readings"})
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertIn("\n1 readings in 100 us", result.stdout)
+        self.assertLess(int(re.search("([0-9]+) steps", result.stdout)[1]), 1000)
 
     def test_a_status_other_than_0_fails_the_run(self):
         self.check("status", "VIOLATED verbs.exit-status: the program of alone ended with status 7")

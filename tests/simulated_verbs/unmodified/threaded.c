@@ -180,6 +180,21 @@ static void* end_process(void* argument) {
   return NULL;
 }
 
+static void* sleep_a_second(void* argument) {
+  sleep(1);
+  return argument;
+}
+
+static int try_to_join(void) {
+  pthread_t id;
+  void* result = NULL;
+  REQUIRE(pthread_create(&id, NULL, sleep_a_second, &mutex) == 0);
+  REQUIRE(pthread_tryjoin_np(id, &result) == EBUSY);
+  sleep(2);
+  REQUIRE(pthread_tryjoin_np(id, &result) == 0 && result == &mutex);
+  return pthread_tryjoin_np(id, &result) == 0;
+}
+
 static int run_thread(void* (*function)(void*), void* argument) {
   pthread_t id;
   REQUIRE(pthread_create(&id, NULL, function, argument) == 0);
@@ -193,6 +208,7 @@ int main(int count, char** arguments) {
   if (strcmp(wanted, "many") == 0) return start_many();
   if (strcmp(wanted, "flag") == 0) return wait_for_flag(0);
   if (strcmp(wanted, "stack") == 0) return wait_for_flag(1);
+  if (strcmp(wanted, "try") == 0) return try_to_join();
   if (strcmp(wanted, "stamps") == 0) return read_time_stamps();
   if (strcmp(wanted, "deadlock") == 0) {
     pthread_mutex_lock(&mutex);
