@@ -28,6 +28,8 @@ std::vector<std::function<void(sim::SimulationOptions&)>> simulation_simplificat
   all.emplace_back([](SimulationOptions& options) { options.distinct_keys = false; });
   all.emplace_back([](SimulationOptions& options) { options.keys_reused_after_restart = false; });
   all.emplace_back(
+      [](SimulationOptions& options) { options.on_demand_paging = sim::OnDemandPaging::none; });
+  all.emplace_back(
       [](SimulationOptions& options) { options.granularity = sim::Granularity::packet; });
   all.emplace_back([](SimulationOptions& options) { options.address_order = true; });
   all.emplace_back([](SimulationOptions& options) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "fabric/sim/existing_programs.h"
 #include "simulated_verbs/async_events.h"
 #include "simulated_verbs/errors.h"
 #include "simulated_verbs/extended_functions.h"
@@ -69,6 +70,18 @@ void fill_attributes(const Process& process, ibv_device_attr& attributes) {
   attributes.phys_port_cnt = only_port;
 }
 
+ibv_odp_caps paging_of(const Process& process) {
+  const sim::OnDemandPaging paging = sim::on_demand_paging_of(process.host());
+  ibv_odp_caps capabilities{};
+  if (paging == sim::OnDemandPaging::none) return capabilities;
+  std::uint32_t uses = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE |
+                       IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_SRQ_RECV;
+  if (paging == sim::OnDemandPaging::all) uses |= IBV_ODP_SUPPORT_ATOMIC;
+  capabilities.general_caps = IBV_ODP_SUPPORT;
+  capabilities.per_transport_caps.rc_odp_caps = uses;
+  return capabilities;
+}
+
 }  // namespace
 
 Device::Device(Process& owner) : ibv_device{}, process(owner) {
@@ -119,14 +132,15 @@ std::uint16_t destination_of(const ibv_ah_attr& address) {
   return address.is_global != 0 ? lid_of(address.grh.dgid) : address.dlid;
 }
 
-// There is nothing beyond the attributes of each device but the number of ports and the clock of
-// completions, which counts nanoseconds.
+// There is nothing beyond the attributes of each device but the number of ports, on-demand paging,
+// and the clock of completions, which counts nanoseconds.
 int query_extended_attributes(ibv_context* context, const ibv_query_device_ex_input* input,
                               ibv_device_attr_ex* attributes, std::size_t bytes) {
   if (input != nullptr && input->comp_mask != 0) return EINVAL;
   ibv_device_attr_ex found{};
   fill_attributes(wrapper_of(context).process, found.orig_attr);
   found.phys_port_cnt_ex = found.orig_attr.phys_port_cnt;
+  found.odp_caps = paging_of(wrapper_of(context).process);
   found.completion_timestamp_mask = ~std::uint64_t{0};
   found.hca_core_clock = kilohertz_of_nanoseconds;
   std::memcpy(attributes, &found, std::min(bytes, sizeof found));

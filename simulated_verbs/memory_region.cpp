@@ -1,6 +1,7 @@
 #include "simulated_verbs/memory_region.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
@@ -20,12 +21,25 @@ namespace {
 constexpr unsigned known_rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
                                   IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
                                   IBV_ACCESS_ZERO_BASED | IBV_ACCESS_HUGETLB | IBV_ACCESS_MW_BIND |
-                                  IBV_ACCESS_OPTIONAL_RANGE;
+                                  IBV_ACCESS_OPTIONAL_RANGE | IBV_ACCESS_ON_DEMAND;
 
 // The whole words that contain the memory, because the fabric's blocks begin with a word.
 std::span<std::byte> words_around(std::byte* address, std::size_t length_bytes) {
   const std::uint64_t before = reinterpret_cast<std::uint64_t>(address) % fabric::word_bytes;
   return {address - before, before + length_bytes};
+}
+
+// Without implicit registrations, which have no length.
+bool can_page(sim::OnDemandPaging paging, std::size_t length_bytes) {
+  return paging != sim::OnDemandPaging::none && length_bytes != SIZE_MAX;
+}
+
+// A device refuses atomics on memory for which it would have to page them.
+fabric::Access access_to(unsigned rights, sim::OnDemandPaging paging) {
+  fabric::Access access = access_of(rights);
+  const bool is_paged = (rights & IBV_ACCESS_ON_DEMAND) != 0;
+  if (is_paged && paging == sim::OnDemandPaging::without_atomics) access.remote_atomic = false;
+  return access;
 }
 
 }  // namespace
@@ -42,11 +56,15 @@ int MemoryRegion::register_memory(const Registration& wanted) {
   }
   if (wanted.length_bytes == 0) return EINVAL;
   Process& process = wanted.domain->owner.process;
+  const sim::OnDemandPaging paging = sim::on_demand_paging_of(process.host());
+  if ((wanted.rights & IBV_ACCESS_ON_DEMAND) != 0 && !can_page(paging, wanted.length_bytes)) {
+    return EOPNOTSUPP;
+  }
   const std::span<std::byte> words = words_around(wanted.address, wanted.length_bytes);
   const std::uint64_t offset = words.size() - wanted.length_bytes;
   const std::shared_ptr<fabric::MemoryBlock> adopted = sim::adopt_memory(process.host(), words);
   auto registered = wanted.domain->domain->register_memory(adopted, offset, wanted.length_bytes,
-                                                           access_of(wanted.rights));
+                                                           access_to(wanted.rights, paging));
   if (!registered) return errno_of(registered.error());
   ++wanted.domain->users;
   if (registration.domain != nullptr) --registration.domain->users;

@@ -35,6 +35,10 @@ std::shared_ptr<fabric::MemoryBlock> adopt_memory(fabric::Host& host, std::span<
   return static_cast<Host&>(host).adopt_memory(memory);
 }
 
+OnDemandPaging on_demand_paging_of(fabric::Host& host) {
+  return static_cast<Host&>(host).world().options.on_demand_paging;
+}
+
 void expect_store(fabric::MemoryBlock& memory, std::uint64_t offset) {
   own(memory).expect_store(offset);
 }

@@ -11,6 +11,7 @@
 
 #include "fabric/fabric.h"
 #include "fabric/sim/connection.h"
+#include "fabric/sim/options/options.h"
 
 namespace falafel::sim {
 
@@ -36,6 +37,9 @@ class MemoryWatch {
 };
 std::unique_ptr<MemoryWatch> watch_memory(fabric::Host& host, std::span<const std::byte> memory,
                                           fabric::Event& event);
+
+// The device's part of SimulationOptions that its contract does not have.
+OnDemandPaging on_demand_paging_of(fabric::Host& host);
 
 // A queue pair without a peer: it admits nothing, and cannot reach anybody. For UD as well. Errors:
 // see Device::connect.

@@ -73,6 +73,7 @@ TEST(OptionDescriptions, CoverEveryOption) {
                                                      {"undefined_failure_fields", "true"},
                                                      {"fibers_take_turns", "true"},
                                                      {"atomic_capability", "global"},
+                                                     {"on_demand_paging", "all"},
                                                      {"mtu_bytes", "512"},
                                                      {"max_message_bytes", "5000"},
                                                      {"max_inline_bytes", "10"},
@@ -109,6 +110,7 @@ TEST(OptionDescriptions, CoverEveryOption) {
       .undefined_failure_fields = true,
       .fibers_take_turns = true,
       .atomic_capability = fabric::AtomicCapability::global,
+      .on_demand_paging = OnDemandPaging::all,
       .mtu_bytes = 512,
       .max_message_bytes = 5'000,
       .max_inline_bytes = 10,
@@ -236,6 +238,12 @@ TEST(Swarm, KeepsTheKeysOfRegions) {
   for (const char* name : {"distinct_keys", "keys_reused_after_restart"}) {
     EXPECT_EQ(counts[name]["false"], swarm_size) << name;
   }
+}
+
+// Only programs for libibverbs see it, and those that page memory set the option themselves.
+TEST(Swarm, PagesNoMemoryOnDemand) {
+  auto counts = swarm_counts();
+  EXPECT_EQ(counts["on_demand_paging"]["none"], swarm_size);
 }
 
 // Clocks stay exact: few programs use wall clocks, and those that do set the options themselves.

@@ -265,6 +265,13 @@ void add_device(std::vector<OptionDescription>& table) {
       {{"none", AtomicCapability::none},
        {"device", AtomicCapability::device},
        {"global", AtomicCapability::global}}));
+  table.push_back(later(selection<OnDemandPaging>(
+      "on_demand_paging",
+      "the uses of memory that the device of a verbs program pages instead of pinning the memory",
+      &SimulationOptions::on_demand_paging,
+      {{"none", OnDemandPaging::none},
+       {"without_atomics", OnDemandPaging::without_atomics},
+       {"all", OnDemandPaging::all}})));
   table.push_back(selection<std::uint64_t>(
       "mtu_bytes", "the most data in a packet", &SimulationOptions::mtu_bytes,
       {{"16", 16}, {"256", 256}, {"512", 512}, {"1024", 1024}, {"2048", 2048}, {"4096", 4096}}));

@@ -25,6 +25,9 @@ std::string_view to_string(StrategyKind kind);
 // a host that copies with plain memcpy. `packet` is a device that places packets at once.
 enum class Granularity : std::uint8_t { byte, word, packet };
 
+// The uses of memory that the device of a program for libibverbs pages instead of pinning it.
+enum class OnDemandPaging : std::uint8_t { none, without_atomics, all };
+
 // The faults. A fault with rate n strikes about once in n steps of the run; rate 0 is never.
 // unreliable_loss counts packets instead of steps, datagram_reordering messages, and
 // registration_failure registrations.
@@ -84,6 +87,7 @@ struct SimulationOptions {
   bool undefined_failure_fields = false;   // failed completions contain arbitrary values
   bool fibers_take_turns = false;          // those of a host run in the order in which they can
   fabric::AtomicCapability atomic_capability = fabric::AtomicCapability::device;
+  OnDemandPaging on_demand_paging = OnDemandPaging::none;
   std::uint64_t mtu_bytes = 4096;
   std::uint64_t max_message_bytes = std::uint64_t{1} << 31;
   std::uint64_t max_inline_bytes = 256;

@@ -70,6 +70,13 @@ void free_mapping(Mapping** place) {
   std::free(mapping);
 }
 
+bool is_from_heap(const void* address) {
+  for (const Mapping* mapping = mappings; mapping != nullptr; mapping = mapping->next) {
+    if (is_within(*mapping, address)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 }  // namespace falafel::simulated_verbs
 
@@ -103,6 +110,15 @@ FALAFEL_EXPORTED int munmap(void* address, std::size_t bytes) {
   }
   return static_cast<int>(
       system_call(SYS_munmap, reinterpret_cast<Word>(address), bytes, 0, 0, 0, 0));
+}
+
+// Pages of private memory are zero after MADV_DONTNEED. Those of the heap are shared with the
+// simulator, and MADV_REMOVE has this effect on them.
+FALAFEL_EXPORTED int madvise(void* address, std::size_t bytes, int advice) {
+  const bool is_given_back = advice == MADV_DONTNEED && is_from_heap(address);
+  return static_cast<int>(system_call(SYS_madvise, reinterpret_cast<Word>(address), bytes,
+                                      static_cast<Word>(is_given_back ? MADV_REMOVE : advice), 0, 0,
+                                      0));
 }
 
 }  // extern "C"

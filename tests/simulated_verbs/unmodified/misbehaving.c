@@ -33,6 +33,7 @@ static int use_anonymous_memory(void) {
     memory[0] = 1;
     if (round == 0 && munmap(memory, bytes) != 0) return 1;
   }
+  if (madvise(memory, bytes, MADV_DONTNEED) != 0 || memory[0] != 0) return 1;
   return register_memory(memory);
 }
 
