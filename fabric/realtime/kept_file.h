@@ -52,6 +52,7 @@ class KeptFile {
 
   const std::string& path() const { return path_; }
   bool is_new() const { return is_new_; }
+  Space space() const { return space_; }
   std::uint64_t block_bytes() const { return block_bytes_; }
   std::uint64_t size_bytes() const;  // of the whole file
   // To map and to hand to peers.

@@ -2,14 +2,12 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "fabric/posting_rules.h"
+#include "fabric/realtime/reserved_pages.h"
 
 namespace falafel::stream {
 
@@ -54,14 +52,8 @@ class MemoryBlock final : public fabric::MemoryBlock {
     return {};
   }
   void release(std::uint64_t offset, std::uint64_t length_bytes) override {
-    const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-    range(offset, length_bytes);
-    const std::uint64_t begin = (offset + page_bytes - 1) / page_bytes * page_bytes;
-    const std::uint64_t end = (offset + length_bytes) / page_bytes * page_bytes;
-    if (file_ != nullptr || begin >= end) return;
-    const int result = ::madvise(mapping_.data() + begin, end - begin, MADV_DONTNEED);
-    FALAFEL_ASSERT(result == 0, "the system does not take back {} bytes: {}", end - begin,
-                   std::strerror(errno));
+    const std::span<std::byte> released = range(offset, length_bytes);
+    if (file_ == nullptr) fabric::give_back_pages(released);
   }
 
   const fabric::FiberScheduler& scheduler() const { return scheduler_; }
@@ -146,14 +138,9 @@ Result<std::shared_ptr<fabric::MemoryBlock>> allocate_block(fabric::FiberSchedul
   if (size_bytes == 0) {
     return make_error(ErrorCode::invalid_argument, "size_bytes: 0; ask for at least one byte");
   }
-  void* const address = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (address == MAP_FAILED) {
-    return make_error(ErrorCode::out_of_memory,
-                      fmt::format("the system does not provide {} bytes", size_bytes));
-  }
-  return std::make_shared<MemoryBlock>(scheduler,
-                                       std::span(static_cast<std::byte*>(address), size_bytes));
+  const auto reserved = fabric::reserve_pages(size_bytes);
+  if (!reserved) return tl::unexpected(reserved.error());
+  return std::make_shared<MemoryBlock>(scheduler, *reserved);
 }
 
 Result<std::shared_ptr<fabric::MemoryBlock>> map_kept_block(

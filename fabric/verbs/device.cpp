@@ -9,6 +9,7 @@
 #include "fabric/verbs/connector.h"
 #include "fabric/verbs/listener.h"
 #include "fabric/verbs/network.h"
+#include "fabric/verbs/paging.h"
 
 namespace falafel::verbs {
 
@@ -109,6 +110,7 @@ Result<void> Device::query_attributes() {
                               ibv_get_device_name(port_.context->device), words_of(failed)));
   }
   const ibv_device_attr& limits = device.orig_attr;
+  paging_ = device.odp_caps;
   attributes_.atomic_capability = to_capability(limits.atomic_cap);
   attributes_.mtu_bytes = port_.identity.mtu_bytes;
   attributes_.max_message_bytes = port_.identity.max_message_bytes;
@@ -164,7 +166,14 @@ std::uint32_t Device::find_inline_limit() {
 std::unique_ptr<fabric::ProtectionDomain> Device::create_protection_domain() {
   ibv_pd* const domain = ibv_alloc_pd(port_.context.get());
   FALAFEL_ASSERT(domain != nullptr, "ibv_alloc_pd: {}", words_of(errno));
-  return std::make_unique<ProtectionDomain>(own(domain, port_.context));
+  return std::make_unique<ProtectionDomain>(own(domain, port_.context), paging_);
+}
+
+std::string Device::obstacle_to_paging() const {
+  const std::string missing = missing_for_paging(paging_, {.remote_read = true});
+  if (missing.empty()) return {};
+  return fmt::format("device {} has no on-demand paging for reliable connections (it lacks {})",
+                     ibv_get_device_name(port_.context->device), missing);
 }
 
 Result<std::unique_ptr<fabric::CompletionQueue>> Device::create_completion_queue(

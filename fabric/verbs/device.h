@@ -45,6 +45,9 @@ class Device final : public fabric::Device {
       const fabric::QueuePairOptions& options);
   // Describes this end of a connection for the peer.
   HandshakeBody describe(const QueuePair& queue_pair, const fabric::QueuePairOptions& options);
+  // The reason why reserved memory would be pinned as a whole, which names the device. Empty: the
+  // device pages what peers READ.
+  std::string obstacle_to_paging() const;
   fabric::FiberScheduler& scheduler() { return scheduler_; }
   Network& network() { return network_; }
 
@@ -68,6 +71,7 @@ class Device final : public fabric::Device {
   fabric::DeviceAttributes attributes_;
   std::shared_ptr<AddressBook> addresses_ = std::make_shared<AddressBook>();
   std::uint32_t max_reads_as_responder_ = 0;
+  ibv_odp_caps paging_{};
 };
 
 }  // namespace falafel::verbs

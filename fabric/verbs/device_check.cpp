@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "fabric/verbs/cards.h"
+#include "fabric/verbs/paging.h"
 #include "fabric/verbs/resources.h"
 
 namespace falafel::verbs {
@@ -23,6 +24,7 @@ class DeviceCheck {
     check_connections();
     check_atomics();
     check_memory();
+    check_paging();
     check_counts();
     return std::move(findings_);
   }
@@ -79,6 +81,24 @@ class DeviceCheck {
         suffices ? ""
                  : fmt::format("serve with at most that much --memory, instead of {} bytes",
                                demands_.memory_bytes));
+  }
+
+  // A server works without paging, so there is nothing to change.
+  void check_paging() {
+    const std::string for_reads = missing_for_paging(device_.paging, {.remote_read = true});
+    if (!for_reads.empty()) {
+      return add(Grade::good,
+                 fmt::format("pins memory: it has no on-demand paging for reliable connections "
+                             "({}), so a server's memory cannot grow (--max-memory)",
+                             for_reads));
+    }
+    const std::string for_tables = missing_for_paging(
+        device_.paging, {.local_write = true, .remote_read = true, .remote_atomic = true});
+    add(Grade::good,
+        fmt::format("has on-demand paging, so a server's memory can grow (--max-memory){}",
+                    for_tables.empty()
+                        ? ""
+                        : fmt::format("; it pins tables, because {} is missing", for_tables)));
   }
 
   void check_counts() {

@@ -22,6 +22,7 @@ struct DeviceFacts {
   std::string name;
   ibv_transport_type transport = IBV_TRANSPORT_IB;
   ibv_device_attr attributes{};
+  ibv_odp_caps paging{};
   // The error number of creating an RC queue pair; nullopt if one could be created.
   std::optional<int> queue_pair_error{};
 };

@@ -33,4 +33,23 @@ Result<std::unique_ptr<Host>> Host::create(const HostOptions& options) {
   return host;
 }
 
+std::string Host::obstacle_to_paging() const {
+  if (memory_options_.huge_page_bytes != 0) return "huge pages are reserved from the start";
+  for (const auto& device : devices_) {
+    if (std::string obstacle = device->obstacle_to_paging(); !obstacle.empty()) return obstacle;
+  }
+  return {};
+}
+
+Result<std::shared_ptr<fabric::MemoryBlock>> Host::reserve_memory(std::uint64_t size_bytes) {
+  if (!obstacle_to_paging().empty()) return allocate_memory(size_bytes);
+  return reserve_block(scheduler(), size_bytes, memory_options_);
+}
+
+Result<fabric::KeptMemory> Host::keep_reserved_memory(const std::string& name,
+                                                      std::uint64_t size_bytes) {
+  if (!obstacle_to_paging().empty()) return keep_memory(name, size_bytes);
+  return fabric::RealTimeHost::keep_reserved_memory(name, size_bytes);
+}
+
 }  // namespace falafel::verbs

@@ -28,15 +28,14 @@ class Host final : public fabric::RealTimeHost {
       std::uint64_t size_bytes) override {
     return allocate_block(scheduler(), size_bytes, memory_options_);
   }
-  // A registration pins all of its pages, so there is no memory to come later.
+  // With an obstacle to paging, all memory is there from the start.
   fabric::Result<std::shared_ptr<fabric::MemoryBlock>> reserve_memory(
-      std::uint64_t size_bytes) override {
-    return allocate_memory(size_bytes);
-  }
+      std::uint64_t size_bytes) override;
   fabric::Result<fabric::KeptMemory> keep_reserved_memory(const std::string& name,
-                                                          std::uint64_t size_bytes) override {
-    return keep_memory(name, size_bytes);
-  }
+                                                          std::uint64_t size_bytes) override;
+  // The reason why reserved memory saves none: a device that does not page it, or huge pages.
+  // Empty: it does save memory.
+  std::string obstacle_to_paging() const;
 
  private:
   Host(const HostOptions& options, std::unique_ptr<Network> network);

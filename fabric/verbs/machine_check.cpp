@@ -56,13 +56,15 @@ class MachineCheck {
                  "give this user the right to use /dev/infiniband/uverbs*");
     }
     const ContextHandle context = own(raw);
-    ibv_device_attr attributes{};
-    const int failed = ibv_query_device(raw, &attributes);
+    ibv_device_attr_ex extended{};
+    const int failed = ibv_query_device_ex(raw, nullptr, &extended);
     if (failed != 0) return add(Grade::problem, subject, words_of(failed), "check `dmesg`");
+    const ibv_device_attr& attributes = extended.orig_attr;
     const auto findings =
         falafel::verbs::check_device({.name = ibv_get_device_name(device),
                                       .transport = device->transport_type,
                                       .attributes = attributes,
+                                      .paging = extended.odp_caps,
                                       .queue_pair_error = error_of_creating_queue_pair(context)},
                                      demands_);
     findings_.insert(findings_.end(), findings.begin(), findings.end());

@@ -6,11 +6,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "fabric/posting_rules.h"
+#include "fabric/realtime/reserved_pages.h"
+#include "fabric/verbs/paging.h"
 
 namespace falafel::verbs {
 
@@ -20,15 +25,32 @@ using fabric::Result;
 
 namespace {
 
+struct Range {
+  std::uint64_t offset = 0;
+  std::uint64_t length_bytes = 0;
+
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
+bool overlap(const Range& left, const Range& right) {
+  return left.offset < right.offset + right.length_bytes &&
+         right.offset < left.offset + left.length_bytes;
+}
+
+// The system provides the memory of a block at the first use, or when the block commits it.
+enum class Pages : std::uint8_t { at_use, at_commit };
+
 class MemoryBlock final : public fabric::MemoryBlock {
  public:
   // Takes ownership of the mapping of `mapped_bytes` at `address`.
   MemoryBlock(fabric::FiberScheduler& scheduler, std::byte* address, std::uint64_t size_bytes,
-              std::uint64_t mapped_bytes, std::shared_ptr<fabric::KeptFile> file = nullptr)
+              std::uint64_t mapped_bytes, Pages pages,
+              std::shared_ptr<fabric::KeptFile> file = nullptr)
       : scheduler_(scheduler),
         address_(address),
         size_bytes_(size_bytes),
         mapped_bytes_(mapped_bytes),
+        pages_(pages),
         file_(std::move(file)) {}
   ~MemoryBlock() override { ::munmap(address_, mapped_bytes_); }
   MemoryBlock(const MemoryBlock&) = delete;
@@ -52,13 +74,19 @@ class MemoryBlock final : public fabric::MemoryBlock {
                                    std::uint64_t deadline_ns) override {
     return scheduler_.wait_until_changed(word_at(offset), seen, deadline_ns);
   }
-  // All memory is committed as long as it is registered.
-  Result<void> commit(std::uint64_t offset, std::uint64_t length_bytes) override {
-    check_range(offset, length_bytes);
+  Result<void> commit(std::uint64_t offset, std::uint64_t length_bytes) override;
+  void release(std::uint64_t offset, std::uint64_t length_bytes) override;
+
+  bool is_reserved() const { return pages_ == Pages::at_commit; }
+  // A device pins the pages of the range. Errors: as commit.
+  Result<void> pin(const Range& range) {
+    if (!is_reserved()) return {};
+    if (auto committed = commit(range.offset, range.length_bytes); !committed) return committed;
+    pinned_.push_back(range);
     return {};
   }
-  void release(std::uint64_t offset, std::uint64_t length_bytes) override {
-    check_range(offset, length_bytes);
+  void unpin(const Range& range) {
+    if (is_reserved()) pinned_.erase(std::ranges::find(pinned_, range));
   }
 
  private:
@@ -80,8 +108,28 @@ class MemoryBlock final : public fabric::MemoryBlock {
   std::byte* address_;
   std::uint64_t size_bytes_;
   std::uint64_t mapped_bytes_;
+  Pages pages_;
+  std::vector<Range> pinned_;
   std::shared_ptr<fabric::KeptFile> file_;  // null: the memory ends with the process
 };
+
+Result<void> MemoryBlock::commit(std::uint64_t offset, std::uint64_t length_bytes) {
+  check_range(offset, length_bytes);
+  if (!is_reserved()) return {};
+  if (file_ != nullptr) return file_->commit(offset, length_bytes);
+  return fabric::commit_pages({address_ + offset, length_bytes});
+}
+
+// A device goes on using the pages that it has pinned. If the process gave them back, its processor
+// would get others at the next commit, and would not see what the device writes.
+void MemoryBlock::release(std::uint64_t offset, std::uint64_t length_bytes) {
+  check_range(offset, length_bytes);
+  const Range released{.offset = offset, .length_bytes = length_bytes};
+  const auto is_inside = [&](const Range& pinned) { return overlap(pinned, released); };
+  if (!is_reserved() || std::ranges::any_of(pinned_, is_inside)) return;
+  if (file_ != nullptr) return file_->release(offset, length_bytes);
+  fabric::give_back_pages({address_ + offset, length_bytes});
+}
 
 // Moves aligned words whole, and the bytes before the first and after the last one by one. The
 // contract promises whole words only for aligned words.
@@ -141,8 +189,8 @@ tl::unexpected<fabric::Error> registration_failed(std::uint64_t length_bytes, in
 
 class MemoryRegion final : public fabric::MemoryRegion {
  public:
-  MemoryRegion(std::shared_ptr<DomainState> domain, std::shared_ptr<fabric::MemoryBlock> block,
-               ibv_mr* raw, const RegisteredRange& range)
+  MemoryRegion(std::shared_ptr<DomainState> domain, std::shared_ptr<MemoryBlock> block, ibv_mr* raw,
+               const RegisteredRange& range)
       : domain_(std::move(domain)),
         block_(std::move(block)),
         raw_(raw),
@@ -165,8 +213,12 @@ class MemoryRegion final : public fabric::MemoryRegion {
   void revoke() override;
 
  private:
+  Range pinned_range() const {
+    return {.offset = range_.offset, .length_bytes = range_.length_bytes};
+  }
+
   std::shared_ptr<DomainState> domain_;
-  std::shared_ptr<fabric::MemoryBlock> block_;
+  std::shared_ptr<MemoryBlock> block_;
   ibv_mr* raw_;  // null: revoked
   std::uint32_t local_key_;
   std::uint32_t remote_key_;
@@ -177,6 +229,11 @@ Result<void> MemoryRegion::change_access(fabric::Access access) {
   if (Result<void> checked = fabric::check_access(access); !checked) return checked;
   if (raw_ == nullptr) {
     return make_error(ErrorCode::invalid_argument, "the region was revoked; register it anew");
+  }
+  if (range_.is_paged) {
+    return make_error(ErrorCode::unsupported,
+                      "devices do not change rights of memory that they page; revoke the region "
+                      "and register another one");
   }
   const int failed =
       ibv_rereg_mr(raw_, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, to_flags(access));
@@ -198,6 +255,7 @@ void MemoryRegion::revoke() {
   domain_->regions.erase(local_key_);
   const int failed = ibv_dereg_mr(std::exchange(raw_, nullptr));
   FALAFEL_ASSERT(failed == 0, "ibv_dereg_mr: {}", words_of(failed));
+  if (!range_.is_paged) block_->unpin(pinned_range());
 }
 
 }  // namespace
@@ -205,7 +263,8 @@ void MemoryRegion::revoke() {
 Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomain::register_memory(
     std::shared_ptr<fabric::MemoryBlock> block, std::uint64_t offset, std::uint64_t length_bytes,
     fabric::Access access) {
-  if (dynamic_cast<MemoryBlock*>(block.get()) == nullptr) {
+  auto own_block = std::dynamic_pointer_cast<MemoryBlock>(std::move(block));
+  if (own_block == nullptr) {
     return make_error(
         ErrorCode::invalid_argument,
         "block: null, or of another fabric; use memory from this host's allocate_memory");
@@ -216,20 +275,31 @@ Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomain::register_memory(
   if (Result<void> checked = fabric::check_access(access); !checked) {
     return tl::unexpected(checked.error());
   }
-  const std::uint64_t size_bytes = block->bytes().size();
+  const std::uint64_t size_bytes = own_block->bytes().size();
   if (length_bytes > size_bytes || offset > size_bytes - length_bytes) {
     return make_error(ErrorCode::out_of_bounds,
                       fmt::format("bytes {}..+{} are not within the block of {} bytes", offset,
                                   length_bytes, size_bytes));
   }
-  std::byte* const base = block->bytes().data();
-  ibv_mr* const raw =
-      ibv_reg_mr_iova(state_->raw.get(), base + offset, length_bytes, offset, to_flags(access));
-  if (raw == nullptr) return registration_failed(length_bytes, errno);
-  return std::make_unique<MemoryRegion>(
-      state_, std::move(block), raw,
-      RegisteredRange{
-          .block = base, .offset = offset, .length_bytes = length_bytes, .access = access});
+  const Range range{.offset = offset, .length_bytes = length_bytes};
+  const bool is_paged = own_block->is_reserved() && can_page(state_->paging, access);
+  if (!is_paged) {
+    if (auto pinned = own_block->pin(range); !pinned) return tl::unexpected(pinned.error());
+  }
+  std::byte* const base = own_block->bytes().data();
+  ibv_mr* const raw = ibv_reg_mr_iova(state_->raw.get(), base + offset, length_bytes, offset,
+                                      to_flags(access) | (is_paged ? IBV_ACCESS_ON_DEMAND : 0));
+  if (raw == nullptr) {
+    const int error_number = errno;
+    if (!is_paged) own_block->unpin(range);
+    return registration_failed(length_bytes, error_number);
+  }
+  return std::make_unique<MemoryRegion>(state_, std::move(own_block), raw,
+                                        RegisteredRange{.block = base,
+                                                        .offset = offset,
+                                                        .length_bytes = length_bytes,
+                                                        .access = access,
+                                                        .is_paged = is_paged});
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -274,10 +344,23 @@ Result<std::shared_ptr<fabric::MemoryBlock>> allocate_block(fabric::FiberSchedul
   }
   if (options.numa_node) prefer_node(address, mapped_bytes, *options.numa_node);
   return std::make_shared<MemoryBlock>(scheduler, static_cast<std::byte*>(address), size_bytes,
-                                       mapped_bytes);
+                                       mapped_bytes, Pages::at_use);
 }
 
-// A registration pins the pages for as long as it lasts, which a file system on a disk refuses.
+Result<std::shared_ptr<fabric::MemoryBlock>> reserve_block(fabric::FiberScheduler& scheduler,
+                                                           std::uint64_t size_bytes,
+                                                           const MemoryOptions& options) {
+  if (size_bytes == 0) {
+    return make_error(ErrorCode::invalid_argument, "size_bytes: 0; ask for at least one byte");
+  }
+  const auto reserved = fabric::reserve_pages(size_bytes);
+  if (!reserved) return tl::unexpected(reserved.error());
+  if (options.numa_node) prefer_node(reserved->data(), size_bytes, *options.numa_node);
+  return std::make_shared<MemoryBlock>(scheduler, reserved->data(), size_bytes, size_bytes,
+                                       Pages::at_commit);
+}
+
+// A registration may pin the pages for as long as it lasts, which a file system on a disk refuses.
 Result<std::shared_ptr<fabric::MemoryBlock>> map_kept_block(
     fabric::FiberScheduler& scheduler, const std::shared_ptr<fabric::KeptFile>& file) {
   if (!file->is_in_memory()) {
@@ -288,8 +371,9 @@ Result<std::shared_ptr<fabric::MemoryBlock>> map_kept_block(
   }
   const auto mapped = file->map_block();
   if (!mapped) return tl::unexpected(mapped.error());
+  const bool is_reserved = file->space() == fabric::KeptFile::Space::reserved;
   return std::make_shared<MemoryBlock>(scheduler, *mapped, file->block_bytes(), file->block_bytes(),
-                                       file);
+                                       is_reserved ? Pages::at_commit : Pages::at_use, file);
 }
 
 }  // namespace falafel::verbs

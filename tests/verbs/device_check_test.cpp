@@ -54,6 +54,26 @@ TEST(DeviceCheck, ASoundDeviceHasNoProblem) {
   EXPECT_TRUE(problems_of(sound_device(), {}).empty());
 }
 
+TEST(DeviceCheck, TellsWhetherMemoryCanGrow) {
+  const auto tells = [](const DeviceFacts& device, const std::string& text) {
+    return std::ranges::any_of(check_device(device, small_server), [&](const Finding& finding) {
+      return finding.grade == Grade::good && finding.fact.find(text) != std::string::npos;
+    });
+  };
+  DeviceFacts device = sound_device();
+  EXPECT_TRUE(tells(device, "no on-demand paging for reliable connections (IBV_ODP_SUPPORT)"));
+  device.paging.general_caps = IBV_ODP_SUPPORT;
+  device.paging.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |
+                                                 IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ |
+                                                 IBV_ODP_SUPPORT_SRQ_RECV;
+  EXPECT_TRUE(tells(device,
+                    "can grow (--max-memory); it pins tables, because "
+                    "IBV_ODP_SUPPORT_ATOMIC is missing"));
+  device.paging.per_transport_caps.rc_odp_caps |= IBV_ODP_SUPPORT_ATOMIC;
+  EXPECT_TRUE(tells(device, "can grow (--max-memory)"));
+  EXPECT_FALSE(tells(device, "pins"));
+}
+
 TEST(DeviceCheck, AnE810HasNoAtomics) {
   DeviceFacts device = sound_device();
   device.name = "irdma0";

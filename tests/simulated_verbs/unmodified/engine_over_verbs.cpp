@@ -3,8 +3,11 @@
 //
 // Usage: engine_over_verbs server CLIENTS [grows]
 //        engine_over_verbs client CLIENTS NUMBER OPERATIONS
+#include <dlfcn.h>
 #include <fmt/format.h>
+#include <infiniband/verbs.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -26,6 +29,17 @@ using fabric::bytes_of;
 
 constexpr std::uint64_t keys_per_client = 12;
 constexpr std::uint64_t most_value_bytes = 300;
+
+// The registrations of this process.
+struct Registrations {
+  std::uint64_t paged = 0;
+  std::uint64_t pinned = 0;
+};
+
+Registrations& registrations() {
+  static Registrations counts;
+  return counts;
+}
 
 int run_on_host(const std::string& name, const std::function<int(fabric::Host&)>& body) {
   verbs::HostOptions options;
@@ -77,8 +91,11 @@ int serve(fabric::Host& host, std::uint64_t clients, bool grows) {
   const engine::ServerStatistics& statistics = inspection.statistics;
   fmt::print("{} regions granted, {} collected\n", statistics.regions_granted,
              statistics.regions_collected);
-  fmt::print("{} tables begun, {} entries moved, {} more bytes held\n", statistics.tables_begun,
-             statistics.entries_moved, inspection.held_bytes - held_bytes);
+  fmt::print("{} tables begun, {} entries moved, {} more bytes held, {} blocks released\n",
+             statistics.tables_begun, statistics.entries_moved, inspection.held_bytes - held_bytes,
+             statistics.blocks_released);
+  fmt::print("{} registrations page memory, {} pin it\n", registrations().paged,
+             registrations().pinned);
   return 0;
 }
 
@@ -168,6 +185,16 @@ int use(fabric::Host& host, std::uint64_t clients, std::uint64_t number, std::ui
 }
 
 }  // namespace
+
+// In front of the library's.
+extern "C" ibv_mr* ibv_reg_mr_iova2(ibv_pd* domain, void* address, std::size_t bytes,
+                                    std::uint64_t first_address, unsigned access) {
+  const bool is_paged = (access & IBV_ACCESS_ON_DEMAND) != 0;
+  ++(is_paged ? registrations().paged : registrations().pinned);
+  static const auto next =
+      reinterpret_cast<decltype(&ibv_reg_mr_iova2)>(::dlsym(RTLD_NEXT, "ibv_reg_mr_iova2"));
+  return next(domain, address, bytes, first_address, access);
+}
 
 int main(int count, char** arguments) {
   if (count < 3) return 2;
