@@ -55,4 +55,13 @@ fabric::Result<std::unique_ptr<Fabric>> open_fabric(const FabricOptions& options
       fmt::format("unknown fabric '{}'; available: {}", options.fabric, there_is));
 }
 
+std::string obstacle_to_growth(const FabricOptions& options,
+                               [[maybe_unused]] const std::string& server) {
+  if (options.huge_pages) return "the system reserves huge pages (--huge-pages) in advance";
+#ifdef FALAFEL_HAS_VERBS
+  if (options.fabric == "verbs") return obstacle_to_paging(options, server);
+#endif
+  return {};
+}
+
 }  // namespace falafel

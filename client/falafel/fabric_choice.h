@@ -42,4 +42,8 @@ class Fabric {
 // Errors: invalid_argument (an unknown fabric or an unusable directory), out_of_memory.
 fabric::Result<std::unique_ptr<Fabric>> open_fabric(const FabricOptions& options);
 
+// The reason why reserved memory of the server with this name (fabric::Host::reserve_memory) would
+// all be there from the start. Empty: it saves memory, or the server's host cannot be created.
+std::string obstacle_to_growth(const FabricOptions& options, const std::string& server);
+
 }  // namespace falafel

@@ -7,6 +7,18 @@ namespace {
 
 constexpr std::uint64_t huge_page_bytes = std::uint64_t{2} << 20U;
 
+verbs::HostOptions options_of_host(const FabricOptions& options, const std::string& name) {
+  return {.name = name,
+          .devices = {{.name = options.device,
+                       .port = options.port,
+                       .gid_index = options.gid_index,
+                       .partition_key = options.partition_key,
+                       .traffic_class = options.traffic_class,
+                       .service_level = options.service_level}},
+          .huge_page_bytes = options.huge_pages ? huge_page_bytes : 0,
+          .report_failure = options.report_failure};
+}
+
 // Hosts are named by the addresses on which they listen.
 class VerbsFabric final : public Fabric {
  public:
@@ -14,15 +26,7 @@ class VerbsFabric final : public Fabric {
 
   fabric::Result<std::unique_ptr<fabric::RealTimeHost>> create_host(
       const std::string& name) override {
-    return verbs::Host::create({.name = name,
-                                .devices = {{.name = options_.device,
-                                             .port = options_.port,
-                                             .gid_index = options_.gid_index,
-                                             .partition_key = options_.partition_key,
-                                             .traffic_class = options_.traffic_class,
-                                             .service_level = options_.service_level}},
-                                .huge_page_bytes = options_.huge_pages ? huge_page_bytes : 0,
-                                .report_failure = options_.report_failure});
+    return verbs::Host::create(options_of_host(options_, name));
   }
   fabric::Result<std::unique_ptr<fabric::RealTimeHost>> create_client_host() override {
     return create_host(own_server_name(options_));
@@ -43,6 +47,11 @@ class VerbsFabric final : public Fabric {
 
 fabric::Result<std::unique_ptr<Fabric>> open_verbs_fabric(const FabricOptions& options) {
   return std::make_unique<VerbsFabric>(options);
+}
+
+std::string obstacle_to_paging(const FabricOptions& options, const std::string& server) {
+  const auto host = verbs::Host::create(options_of_host(options, server));
+  return host ? (*host)->obstacle_to_paging() : std::string();
 }
 
 }  // namespace falafel

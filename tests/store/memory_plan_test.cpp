@@ -9,8 +9,10 @@ namespace falafel::server_program {
 namespace {
 
 constexpr std::uint64_t gib = std::uint64_t{1} << 30U;
-constexpr MachineMemory machine_of_8_gib{.can_grow = true, .available_bytes = 8 * gib};
-constexpr MachineMemory machine_with_card{.can_grow = false, .available_bytes = 8 * gib};
+const MachineMemory machine_of_8_gib{.available_bytes = 8 * gib};
+const MachineMemory machine_with_card{
+    .grows_unasked = false, .obstacle = "device x0 has no paging", .available_bytes = 8 * gib};
+const MachineMemory machine_with_paging_card{.grows_unasked = false, .available_bytes = 8 * gib};
 
 TEST(MemoryPlan, WithoutSizesGrowsToHalfOfWhatIsAvailable) {
   const auto plan = plan_memory({}, {}, machine_of_8_gib);
@@ -30,7 +32,9 @@ TEST(MemoryPlan, HasFixedMemoryIfTheMemoryIsGivenOrCannotGrow) {
   for (const auto& [sizes, machine, memory_bytes] :
        {std::tuple{MemorySizes{.memory_bytes = gib}, machine_of_8_gib, gib},
         std::tuple{MemorySizes{.memory_bytes = gib}, machine_with_card, gib},
-        std::tuple{MemorySizes{}, machine_with_card, fixed_memory_bytes}}) {
+        std::tuple{MemorySizes{}, machine_with_card, fixed_memory_bytes},
+        std::tuple{MemorySizes{}, machine_with_paging_card, fixed_memory_bytes},
+        std::tuple{MemorySizes{.memory_bytes = gib}, machine_with_paging_card, gib}}) {
     const auto plan = plan_memory({}, sizes, machine);
     ASSERT_TRUE(plan.has_value()) << plan.error();
     EXPECT_FALSE(plan->grows);
@@ -61,14 +65,22 @@ TEST(MemoryPlan, TakesBothSizesAndTheLengthsOfTheTable) {
   EXPECT_FALSE(fixed_table->sizing.most_entries.has_value());
 }
 
+TEST(MemoryPlan, GrowsWhereAskedToOnADeviceThatPages) {
+  const auto plan = plan_memory({}, {.max_memory_bytes = 2 * gib}, machine_with_paging_card);
+  ASSERT_TRUE(plan.has_value()) << plan.error();
+  EXPECT_TRUE(plan->grows);
+  EXPECT_EQ(plan->sizing.memory_bytes, 2 * gib);
+}
+
 TEST(MemoryPlan, SaysWhatDoesNotFitTogether) {
   const auto error_of = [](const SizingOptions& sizing, const MemorySizes& sizes,
                            const MachineMemory& machine) {
     const auto plan = plan_memory(sizing, sizes, machine);
     return plan ? std::string() : plan.error();
   };
-  EXPECT_NE(error_of({}, {.max_memory_bytes = gib}, machine_with_card).find("pinned"),
-            std::string::npos);
+  EXPECT_EQ(error_of({}, {.max_memory_bytes = gib}, machine_with_card),
+            "--max-memory: device x0 has no paging, so memory is pinned from the start and cannot "
+            "grow; use --memory");
   EXPECT_NE(error_of({.semi_spaces = true}, {.max_memory_bytes = gib}, machine_of_8_gib)
                 .find("--semi-spaces"),
             std::string::npos);

@@ -36,4 +36,7 @@ expect 0 '' test $? = 0
 expect 11 'nobody listens there' falafel get $store greeting
 expect 2 'there is no RDMA device' falafel get $store --device none greeting
 expect 0 'rxe0' falafel doctor
+expect 0 'no on-demand paging' falafel doctor
+expect 2 '--max-memory: device rxe0 has no on-demand paging' \
+  falafel serve --fabric verbs --name server --max-memory 64MiB --directory /tmp/falafel
 exit $failures

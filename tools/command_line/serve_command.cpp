@@ -90,9 +90,9 @@ void add_serve_command(CLI::App& app, int& exit_status) {
       ->transform(size_in_bytes(0, largest_store_bytes));
   command
       ->add_option("--max-memory", serve_options.memory.max_memory_bytes,
-                   "limit to which the memory grows with the data, over shm; verbs registers and "
-                   "pins all memory from the start, so it has --memory only (default: half of the "
-                   "memory that is available)")
+                   "limit to which the memory grows with the data; over verbs, only on devices "
+                   "with on-demand paging, and only if it is given, because others pin all memory "
+                   "from the start (default over shm: half of the memory that is available)")
       ->transform(size_in_bytes(0, largest_store_bytes));
   CLI::Option* const memory_file = command->add_option(
       "--memory-file", serve_options.memory_file,

@@ -37,17 +37,20 @@ void let_table_grow(SizingOptions& sizing) {
 
 tl::expected<MemoryPlan, std::string> plan_memory(SizingOptions sizing, const MemorySizes& sizes,
                                                   const MachineMemory& machine) {
-  if (sizes.max_memory_bytes && !machine.can_grow) {
-    return tl::unexpected<std::string>(
-        "--max-memory: memory grows only over shared memory (--fabric shm) and without "
-        "--huge-pages; over verbs all of it is registered and pinned from the start. Use --memory");
+  if (sizes.max_memory_bytes && !machine.obstacle.empty()) {
+    return tl::unexpected(fmt::format(
+        "--max-memory: {}, so memory is pinned from the start and cannot grow; use --memory",
+        machine.obstacle));
   }
   if (sizes.max_memory_bytes && sizing.semi_spaces) {
     return tl::unexpected<std::string>(
         "--max-memory: semi-spaces do not grow; leave out --semi-spaces, or use --memory");
   }
-  const bool is_fixed = sizes.memory_bytes && !sizes.max_memory_bytes;
-  if (!machine.can_grow || sizing.semi_spaces || is_fixed) return fixed(sizing, sizes);
+  const bool grows_unasked =
+      machine.grows_unasked && machine.obstacle.empty() && !sizing.semi_spaces;
+  if (!sizes.max_memory_bytes && (sizes.memory_bytes || !grows_unasked)) {
+    return fixed(sizing, sizes);
+  }
   sizing.memory_bytes = sizes.max_memory_bytes.value_or(default_limit_bytes(sizes, machine));
   const std::uint64_t least_held_bytes =
       sizes.memory_bytes.value_or(std::min(least_memory_bytes, sizing.memory_bytes));

@@ -1,8 +1,9 @@
 // Decides how much memory a server has, from the sizes on its command line and what the machine
 // has.
 //
-// Over shared memory, the memory grows unless --memory alone is given. Devices need all of it
-// pinned, and huge pages are reserved for those who use them, so there it has a fixed size.
+// Over shared memory, the memory grows unless --memory alone is given. Over verbs, it has a fixed
+// size unless --max-memory is given, which requires a device that pages memory on demand: others
+// pin all of it. Huge pages are reserved in advance, so they have a fixed size too.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,8 @@ struct MemorySizes {
 
 // The machine's part of the decision.
 struct MachineMemory {
-  bool can_grow = true;                            // memory need not be there from the start
+  bool grows_unasked = true;  // without any size
+  std::string obstacle{};     // to growth, for a message; empty: memory can grow
   std::optional<std::uint64_t> available_bytes{};  // absent: unknown
 };
 

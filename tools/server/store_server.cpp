@@ -56,8 +56,11 @@ struct StoreSizes {
 };
 
 MachineMemory memory_of_machine(const ServeOptions& options) {
-  MachineMemory machine{.can_grow = options.fabric.fabric == "shm" && !options.fabric.huge_pages,
+  MachineMemory machine{.grows_unasked = options.fabric.fabric == "shm",
                         .available_bytes = fabric::available_memory_bytes()};
+  if (machine.grows_unasked || options.memory.max_memory_bytes) {
+    machine.obstacle = obstacle_to_growth(options.fabric, options.name);
+  }
   if (const auto free_bytes = free_bytes_beside(options.memory_file)) {
     machine.available_bytes = std::min(machine.available_bytes.value_or(*free_bytes), *free_bytes);
   }
@@ -214,7 +217,7 @@ std::optional<ServeFailure> serve_again(const ServeOptions& options, const Sizin
                         fmt::format("'{}': {}; leave the option out, or choose another file",
                                     options.memory_file, *other)};
   }
-  const bool grows = stored.has_holes && memory_of_machine(options).can_grow;
+  const bool grows = stored.has_holes && obstacle_to_growth(options.fabric, options.name).empty();
   const StoreSizes sizes{.geometry = stored.geometry, .memory_grows = grows};
   return StoreServer(options, sizes, true).run(on_ready);
 }

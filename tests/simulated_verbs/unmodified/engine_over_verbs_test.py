@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The engine over libibverbs, as an unmodified program in the simulator.
+"""The engine over libibverbs, and what is around it, as unmodified programs in the simulator.
 
 Usage: engine_over_verbs_test.py FALAFEL PROGRAM RESERVED_MEMORY_PROGRAM
 """
@@ -7,6 +7,7 @@ Usage: engine_over_verbs_test.py FALAFEL PROGRAM RESERVED_MEMORY_PROGRAM
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 FALAFEL, PROGRAM, RESERVED_MEMORY_PROGRAM = sys.argv[1:4]
@@ -95,6 +96,28 @@ class ReservedMemoryOverVerbs(unittest.TestCase):
         self.assertIn("obstacle: 'device simulated0 has no on-demand paging for reliable "
                       "connections (it lacks IBV_ODP_SUPPORT)'", text)
         self.assertIn("word in the block: 1\n", text)
+
+
+# falafel serve itself, up to its status socket, which is not simulated.
+class ServeOverVerbs(unittest.TestCase):
+    def serve(self, paging):
+        with tempfile.TemporaryDirectory() as directory:
+            command = [FALAFEL, "run", "--faults", "none", "--seed", "1",
+                       "--simulator", f"on_demand_paging={paging}", "--host", "server",
+                       f"{FALAFEL} serve --fabric verbs --name server --max-memory 64MiB "
+                       f"--directory {directory}"]
+            return subprocess.run(command, capture_output=True, text=True).stdout
+
+    def test_max_memory_is_refused_by_name_on_a_device_that_does_not_page(self):
+        self.assertIn("falafel serve: --max-memory: device simulated0 has no on-demand paging for "
+                      "reliable connections (it lacks IBV_ODP_SUPPORT), so memory is pinned from "
+                      "the start and cannot grow; use --memory\n", self.serve("none"))
+
+    def test_max_memory_is_accepted_on_a_device_that_pages(self):
+        for paging in ("without_atomics", "all"):
+            text = self.serve(paging)
+            self.assertNotIn("--max-memory", text)
+            self.assertIn("cannot create the status socket", text)
 
 
 if __name__ == "__main__":
