@@ -35,10 +35,12 @@ int change_rights(MemoryRegion& region, unsigned rights) {
 }
 
 // The device has given up the old registration when it finds that the new one is not possible.
+// Paging begins or ends with a registration.
 int change(MemoryRegion& region, int flags, const Registration& wanted) {
   if (region.has_windows()) return EBUSY;
   if (flags == 0) return 0;
-  if (flags == IBV_REREG_MR_CHANGE_ACCESS) return change_rights(region, wanted.rights);
+  const bool pages = ((region.registration.rights | wanted.rights) & IBV_ACCESS_ON_DEMAND) != 0;
+  if (flags == IBV_REREG_MR_CHANGE_ACCESS && !pages) return change_rights(region, wanted.rights);
   region.withdraw();
   return region.register_memory(wanted);
 }

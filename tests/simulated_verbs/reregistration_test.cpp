@@ -149,6 +149,19 @@ TEST(ReceiveRequests, WithoutRegisteredMemoryFailWhenAMessageArrives) {
   }
 }
 
+TEST(Reregistration, RefusesPagingOnADeviceWithoutIt) {
+  const auto left = [](TwoPrograms& run) {
+    const Endpoint endpoint;
+    errno = 0;
+    run.expect_equal(reregister(endpoint.mr, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0,
+                                IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND),
+                     int{IBV_REREG_MR_ERR_CMD}, "paging");
+    run.expect_equal(errno, EOPNOTSUPP, "the error of the device");
+  };
+  const check::Result result = run_calmly("paging", left);
+  EXPECT_TRUE(result.holds()) << result.story();
+}
+
 TEST(Reregistration, RefusesWhatItCannotDo) {
   const auto left = [](TwoPrograms& run) {
     const Endpoint endpoint;
