@@ -84,6 +84,7 @@ void weaken_network(SimulationOptions& options) {
   constexpr std::uint64_t any_rate = 2;  // an exploration tries both, whatever the rate
   options.granularity = Granularity::word;
   options.address_order = false;
+  options.placed_before_completed = false;
   options.late_visibility = true;
   options.store_buffers = true;
   options.processor_preemption = true;

@@ -133,6 +133,11 @@ tl::expected<sim::SimulationOptions, std::string> options_for_exploration(
     sim::SimulationOptions options, std::optional<std::uint64_t> max_faults) {
   options.step_duration_ns = 0;
   options.max_chosen_faults = max_faults.value_or(options.max_chosen_faults);
+  if (options.placed_before_completed) {
+    return tl::unexpected(
+        std::string("placed_before_completed: an exploration does not know which steps such a "
+                    "completion waits for; explore without this promise, which is weaker"));
+  }
   for (std::size_t index = 0; index < sim::fault_kind_count; ++index) {
     const auto kind = static_cast<sim::FaultKind>(index);
     if (max_faults == 0) options.set_fault_rate(kind, 0);

@@ -45,7 +45,7 @@ class PlainQueuePair final : public QueuePairActor {
     }
     const bool expects_completion = !sends_.all_completed();
     if (expects_completion) connection_.peer_side()->touch(Access::reads);
-    set_next(request.is_done() ? 0 : 1, expects_completion && request.is_answered());
+    set_next(request.is_done() ? 0 : 1, expects_completion && is_oldest_answered());
     return true;
   }
 
@@ -56,7 +56,7 @@ class PlainQueuePair final : public QueuePairActor {
   }
 
   bool may_complete_oldest() const {
-    return connection_.is_ready() && !sends_.all_completed() && sends_.oldest().is_answered();
+    return connection_.is_ready() && !sends_.all_completed() && is_oldest_answered();
   }
 };
 

@@ -184,7 +184,13 @@ class QueuePairActor : public Actor,
   // On UC and UD, a request can complete at any time, because it has no answer.
   bool may_complete_oldest() const {
     if (!connection_.is_ready() || sends_.all_completed()) return false;
-    return connection_.is_reliable() ? sends_.oldest().is_answered() : may_complete_unanswered();
+    return connection_.is_reliable() ? is_oldest_answered() : may_complete_unanswered();
+  }
+  // The responder may answer before the data is in memory.
+  bool is_oldest_answered() const {
+    const Request& oldest = sends_.oldest();
+    return oldest.is_done() ||
+           (oldest.is_answered() && !world_.options.placed_before_completed);
   }
   // About one answer in this number arrives in a later step than the request is answered. The later
   // step may be the next one, so arriving at once adds nothing.

@@ -38,6 +38,18 @@ TEST(Litmus, Rule10_write_completion_does_not_reach_the_processor) {
   verify(litmus);
 }
 
+TEST(Litmus, Rule10_placement_before_completion_is_an_option) {
+  Litmus litmus = flag_and_load([](Party& client) {
+    client.post({client.write(x, {1})});
+    client.finish();
+    client.trial().tell(0, 1);
+  });
+  litmus.options.placed_before_completed = true;
+  litmus.unproven = "explorations refuse the option";
+  litmus.forbidden = "a WRITE completed, and not in memory";
+  verify(litmus);
+}
+
 TEST(Litmus, Rule10_read_on_the_same_queue_pair_does) {
   Litmus litmus = flag_and_load([](Party& client) {
     const auto write = client.write(x, {1});

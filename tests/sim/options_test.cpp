@@ -62,6 +62,7 @@ TEST(OptionDescriptions, CoverEveryOption) {
                                                      {"clock_drift_ppm", "27"},
                                                      {"granularity", "packet"},
                                                      {"address_order", "true"},
+                                                     {"placed_before_completed", "true"},
                                                      {"failing_cas_writes_back", "true"},
                                                      {"processor_preemption", "true"},
                                                      {"late_visibility", "true"},
@@ -99,6 +100,7 @@ TEST(OptionDescriptions, CoverEveryOption) {
       .clock_drift_ppm = 27,
       .granularity = Granularity::packet,
       .address_order = true,
+      .placed_before_completed = true,
       .failing_cas_writes_back = true,
       .processor_preemption = true,
       .late_visibility = true,
@@ -238,6 +240,12 @@ TEST(Swarm, KeepsTheKeysOfRegions) {
   for (const char* name : {"distinct_keys", "keys_reused_after_restart"}) {
     EXPECT_EQ(counts[name]["false"], swarm_size) << name;
   }
+}
+
+// A program that holds with this promise of a device need not hold without it.
+TEST(Swarm, CompletesWritesEarly) {
+  auto counts = swarm_counts();
+  EXPECT_EQ(counts["placed_before_completed"]["false"], swarm_size);
 }
 
 // Only programs for libibverbs see it, and those that page memory set the option themselves.

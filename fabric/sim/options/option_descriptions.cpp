@@ -223,6 +223,10 @@ void add_device(std::vector<OptionDescription>& table) {
       {{"byte", Granularity::byte}, {"word", Granularity::word}, {"packet", Granularity::packet}}));
   table.push_back(flag("address_order", "transfers move data in ascending address order",
                        &SimulationOptions::address_order));
+  table.push_back(later(flag("placed_before_completed",
+                             "a WRITE on a reliable connection completes when all of it is in "
+                             "memory, which no contract promises",
+                             &SimulationOptions::placed_before_completed)));
   table.push_back(flag("failing_cas_writes_back",
                        "a CAS that does not match writes the old word again",
                        &SimulationOptions::failing_cas_writes_back));

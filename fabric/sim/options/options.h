@@ -76,6 +76,7 @@ struct SimulationOptions {
 
   Granularity granularity = Granularity::word;
   bool address_order = false;              // transfers move words in ascending order
+  bool placed_before_completed = false;    // a WRITE completes when all of it is in memory
   bool failing_cas_writes_back = false;    // a CAS that does not match writes the old word again
   bool processor_preemption = false;       // traffic may come between the processor's accesses
   bool late_visibility = false;            // the processor may see words of a WRITE late

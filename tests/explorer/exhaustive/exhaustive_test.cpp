@@ -249,6 +249,14 @@ TEST(Exhaustive, FaultsPreemptNobody) {
   EXPECT_EQ(explore(program, {.max_preemptions = 0}).states, explore(program).states);
 }
 
+TEST(Exhaustive, RefusesCompletionsThatWaitForPlacement) {
+  sim::SimulationOptions options;
+  options.placed_before_completed = true;
+  const auto refused = options_for_exploration(options);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().find("placed_before_completed"), std::string::npos) << refused.error();
+}
+
 TEST(Exhaustive, RefusesFaultsThatDependOnTheNumberOfSteps) {
   sim::SimulationOptions options;
   options.set_fault_rate(sim::FaultKind::client_crash, 100);

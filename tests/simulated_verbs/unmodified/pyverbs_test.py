@@ -52,7 +52,9 @@ def unpack(folder):
 
 def run(folder, sides, modules, seed=1):
     """Returns the output of falafel run."""
-    command = [FALAFEL, "run", "--usual-steps", "300", "--faults", "none", "--seed", str(seed)]
+    # Many of the tests look at the peer's memory as soon as a WRITE has completed.
+    command = [FALAFEL, "run", "--usual-steps", "300", "--faults", "none", "--seed", str(seed),
+               "--simulator", "placed_before_completed=true"]
     python = PYTHON if len(sides) == 1 else PYTHON_OF_HOSTS
     for side in sides:
         command += ["--host", side, f"{python} -B {HERE}/pyverbs_tests_of_process.py {folder} {side} "
