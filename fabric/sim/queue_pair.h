@@ -189,8 +189,7 @@ class QueuePairActor : public Actor,
   // The responder may answer before the data is in memory.
   bool is_oldest_answered() const {
     const Request& oldest = sends_.oldest();
-    return oldest.is_done() ||
-           (oldest.is_answered() && !world_.options.placed_before_completed);
+    return oldest.is_done() || (oldest.is_answered() && !world_.options.placed_before_completed);
   }
   // About one answer in this number arrives in a later step than the request is answered. The later
   // step may be the next one, so arriving at once adds nothing.
