@@ -60,6 +60,15 @@ class Connections(unittest.TestCase):
         self.assertIn("rdma_client: end 0", first.stdout)
         self.assertEqual(first.stdout, run("--seed", "1", *inline, hosts=hosts).stdout)
 
+    def test_examples_of_rdma_cm_exchange_messages(self):
+        for program, end in (("ucmatose", "receiving data transfers"), ("udaddy", "data transfers complete")):
+            with self.subTest(program):
+                hosts = {"server": program, "client": f"{program} -s server"}
+                first = run("--seed", "1", "--faults", "none", hosts=hosts)
+                self.assertEqual(first.returncode, 0, first.stdout + first.stderr)
+                self.assertEqual(first.stdout.count(end), 2, first.stdout)
+                self.assertEqual(first.stdout,
+                                 run("--seed", "1", "--faults", "none", hosts=hosts).stdout)
 
     def test_a_program_with_threads_connects_by_rdma_cm(self):
         hosts = {"server": "rping -s -C 2 -v", "client": "rping -c -a server -C 2 -v"}
@@ -141,7 +150,18 @@ class Devices(unittest.TestCase):
         self.assertIn("PORT_ACTIVE", result.stdout)
 
 
-class Bandwidth(unittest.TestCase):
+class Measurements(unittest.TestCase):
+    def test_of_perftest(self):
+        programs = {"ib_read_lat -n 5 -F": "t_typical", "ib_send_lat -n 5 -F": "t_typical",
+                    "ib_atomic_lat -n 5 -F": "t_typical", "ib_write_bw -n 10 -s 64 -F": "BW average"}
+        for program, column in programs.items():
+            with self.subTest(program):
+                first = run("--seed", "1", hosts=pingpong(program))
+                self.assertEqual(first.returncode, 0, first.stdout + first.stderr)
+                self.assertIn(column, first.stdout)
+                second = run("--seed", "1", hosts=pingpong(program))
+                self.assertEqual(first.stdout, second.stdout)
+
     # The server sets an alarm, and the client leaves a completion queue when it closes the device.
     def test_of_messages(self):
         hosts = pingpong("ib_send_bw -n 10 -s 64 -F")
