@@ -190,11 +190,6 @@ void World::add_hosts(sim::Simulation& simulation) {
 
 void World::run() {
   require_not_run("run");
-  if (hosts_.empty()) {
-    throw std::logic_error(
-        "World::run was called, but the world has no hosts; declare them before, by "
-        "World::server and World::clients");
-  }
   has_run_ = true;
   const sim::SimulationOptions& options = environment_.scenario.simulation;
   FairStrategy strategy(environment_.strategy, options.last_fault_step);

@@ -176,9 +176,8 @@ void Fiber::spin(Call call) {
 void Fiber::refuse_foreign_call(const Host& owner, Call call) const {
   if (world_.trace.is_reporting()) return;
   throw std::logic_error(fmt::format(
-      "fiber '{}' of host {} uses {} of host {}. A host is a process of its own, so a fiber uses "
-      "only what belongs to its host: reach another host's memory by requests, and look at it at "
-      "the end of a run by check::word",
+      "fiber '{}' of host {} uses {} of host {}. A host is a process of its own, so its "
+      "fibers use its own queue pairs and completion queues only",
       name_, host_.name(), describe_call(call), owner.name()));
 }
 

@@ -45,8 +45,8 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
   void count_call(Call call) {
     if (++calls_ > most_calls_of_step) spin(call);
   }
-  // The same on an object of `owner`. Throws a std::logic_error if the program calls it on another
-  // host; observers may, which look at everything.
+  // The same on a queue pair or completion queue of `owner`. Throws a std::logic_error if the
+  // program calls it on another host; observers may, which look at everything.
   void count_call(const Host& owner, Call call) {
     if (&owner != &host_) refuse_foreign_call(owner, call);
     count_call(call);

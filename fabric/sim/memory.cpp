@@ -28,9 +28,8 @@ constexpr std::size_t page_bytes = 4096;
 constexpr std::uint64_t preemption_rate = 8;
 
 // A call of the running fiber that looks at memory, and does not wait.
-void count_call(World& world, const Host& host, Call::Kind kind, std::uint32_t block,
-                std::uint64_t offset) {
-  if (world.running != nullptr) world.running->count_call(host, {kind, block, offset});
+void count_call(World& world, Call::Kind kind, std::uint32_t block, std::uint64_t offset) {
+  if (world.running != nullptr) world.running->count_call({kind, block, offset});
 }
 
 class MemoryRegion final : public fabric::MemoryRegion {
@@ -170,7 +169,7 @@ std::uint64_t MemoryBlock::load(std::uint64_t offset) { return load(offset, all_
 
 std::uint64_t MemoryBlock::load(std::uint64_t offset, Answers late_words) {
   std::byte* address = word(offset);
-  count_call(world_, host_, Call::Kind::word, number_, offset);
+  count_call(world_, Call::Kind::word, number_, offset);
   maybe_preempt();
   note_use(offset, word_bytes, "a load");
   touch_as_processor(offset, word_bytes, Access::reads);
@@ -186,7 +185,7 @@ std::uint64_t MemoryBlock::load(std::uint64_t offset, Answers late_words) {
 
 void MemoryBlock::store(std::uint64_t offset, std::uint64_t value) {
   word(offset);
-  count_call(world_, host_, Call::Kind::word, number_, offset);
+  count_call(world_, Call::Kind::word, number_, offset);
   maybe_preempt();
   if (StoreBuffer* const buffer = store_buffer()) {
     buffer->store(*this, offset, value);
@@ -229,7 +228,7 @@ void MemoryBlock::change(std::uint64_t offset, std::span<const std::byte> source
 std::uint64_t MemoryBlock::compare_and_swap(std::uint64_t offset, std::uint64_t expected,
                                             std::uint64_t desired) {
   std::byte* address = word(offset);
-  count_call(world_, host_, Call::Kind::word, number_, offset);
+  count_call(world_, Call::Kind::word, number_, offset);
   maybe_preempt();
   host_.drain_stores();
   note_use(offset, word_bytes, "a compare-and-swap");
@@ -259,7 +258,7 @@ std::uint64_t MemoryBlock::compare_and_swap(std::uint64_t offset, std::uint64_t 
 template <typename Move>
 void MemoryBlock::move_torn(std::uint64_t offset, std::uint64_t length_bytes, Move move) {
   check_range(offset, length_bytes);
-  count_call(world_, host_, Call::Kind::bytes, number_, offset);
+  count_call(world_, Call::Kind::bytes, number_, offset);
   if (world_.costs != nullptr) host_.spend(fabric::Work::copy, length_bytes);
   std::uint64_t done = 0;
   while (done < length_bytes) {
@@ -355,7 +354,7 @@ void MemoryBlock::report_uncommitted(std::uint64_t offset, std::uint64_t length_
 }
 
 void MemoryBlock::expect_store(std::uint64_t offset) {
-  count_call(world_, host_, Call::Kind::bytes, number_, offset);
+  count_call(world_, Call::Kind::bytes, number_, offset);
   maybe_preempt();
 }
 

@@ -28,40 +28,6 @@ Result run_once(const std::string& name, const Body& body) {
   return run_campaign(WorldProgram(name, options.network, body), options, {});
 }
 
-using ClientOfMemory = std::function<void(fabric::Host&, fabric::MemoryBlock&)>;
-
-// `client` gets the memory of the server, which belongs to another process.
-Body with_memory_of_the_server(ClientOfMemory client) {
-  return [client = std::move(client)](World& world) {
-    std::shared_ptr<fabric::MemoryBlock> memory;
-    world.server("server", [&](fabric::Host& host) {
-      MemoryServer server(host, 64);
-      memory = server.memory();
-      server.serve();
-    });
-    world.client("intruder", [&](fabric::Host& host) {
-      const RemoteMemory connected(host, "server");
-      client(host, *memory);
-    });
-    world.run();
-  };
-}
-
-TEST(Misuse, OfAnotherHostsMemoryIsNamed) {
-  for (const auto& [name, client] : std::map<std::string, ClientOfMemory>{
-           {"loads", [](fabric::Host&, fabric::MemoryBlock& memory) { memory.load(8); }},
-           {"stores", [](fabric::Host&, fabric::MemoryBlock& memory) { memory.store(8, 1); }},
-           {"swaps", [](fabric::Host&, fabric::MemoryBlock& memory) {
-              memory.compare_and_swap(8, 0, 1);
-            }}}) {
-    const Result result = run_once(name, with_memory_of_the_server(client));
-    ASSERT_FALSE(result.holds()) << name;
-    EXPECT_THAT(result.story(), AllOf(HasSubstr("of host intruder uses the word at offset 8"),
-                                      HasSubstr("of host server"), HasSubstr("by requests")))
-        << name;
-  }
-}
-
 TEST(Misuse, OfAnotherHostsConnectionIsNamed) {
   const auto body = [](World& world) {
     std::shared_ptr<RemoteMemory> of_first;
@@ -93,12 +59,6 @@ TEST(Misuse, OfThreadsIsNamed) {
   const Result result = run_once("thread", body);
   ASSERT_FALSE(result.holds());
   EXPECT_THAT(result.story(), HasSubstr("begin a fiber by Host::spawn instead of a thread"));
-}
-
-TEST(Misuse, OfAWorldWithoutHostsIsNamed) {
-  const Result result = run_once("empty", [](World& world) { world.run(); });
-  ASSERT_FALSE(result.holds());
-  EXPECT_THAT(result.story(), HasSubstr("the world has no hosts"));
 }
 
 TEST(Misuse, OfAWorldThatIsNotRunIsNamed) {
