@@ -27,7 +27,7 @@ namespace falafel::simulated_verbs {
 namespace {
 
 constexpr int status_of_signals = 128;
-constexpr unsigned reregistration_failed = IBV_REREG_MR_ERR_CMD;
+constexpr auto reregistration_failed = static_cast<unsigned>(IBV_REREG_MR_ERR_CMD);
 constexpr std::uint64_t most_quick_readings = 16;
 // perftest compares two clocks over 0.1 to 2.1 ms, and refuses to report if they differ much.
 constexpr std::uint64_t most_reading_us = 100;
