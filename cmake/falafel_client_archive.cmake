@@ -1,7 +1,7 @@
 # Installs the client library as one archive that contains all lower layers, so that its users need
 # none of the project's other libraries.
 set(parts falafel_client falafel_engine falafel_fabric falafel_fabric_realtime falafel_fabric_shm)
-set(libraries isal sodium)
+set(libraries isal sodium ssl crypto)
 if(TARGET falafel_fabric_verbs)
   list(APPEND parts falafel_fabric_verbs)
   list(APPEND libraries ibverbs)
@@ -47,7 +47,7 @@ falafel_install_headers(
   fabric/work_request.h)
 # Its users write "falafel/store.h".
 foreach(header IN ITEMS
-    cluster.h fabric_options.h falafel.h latency_histogram.h metrics.h open_error.h store.h)
+    cluster.h etcd_access.h fabric_options.h falafel.h latency_histogram.h metrics.h open_error.h store.h)
   install(FILES "${PROJECT_SOURCE_DIR}/client/falafel/${header}"
     DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/falafel/falafel" COMPONENT library)
 endforeach()

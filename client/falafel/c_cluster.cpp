@@ -5,7 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "falafel/c_cluster_async.h"
 #include "falafel/c_conversions.h"
+#include "falafel/c_key_visits.h"
 #include "falafel/c_operations.h"
 #include "falafel/c_options.h"
 #include "falafel/c_status.h"
@@ -14,7 +16,11 @@
 #include "falafel/metrics.h"
 
 struct falafel_cluster {
+  falafel_cluster(std::unique_ptr<falafel::Cluster> opened, std::uint32_t max_in_flight)
+      : cluster(std::move(opened)), async(*cluster, max_in_flight) {}
+
   std::unique_ptr<falafel::Cluster> cluster;
+  falafel::ClusterAsync async;
 };
 
 namespace {
@@ -42,7 +48,7 @@ falafel_status open(std::span<const char* const> servers, falafel::ClusterOption
     detail = std::move(opened.error().detail);
     return status_of(opened.error().problem);
   }
-  *cluster = new falafel_cluster{std::move(*opened)};
+  *cluster = new falafel_cluster(std::move(*opened), options.store.max_operations_in_flight);
   return FALAFEL_OK;
 }
 
@@ -137,6 +143,32 @@ falafel_status falafel_cluster_execute(falafel_cluster* cluster, falafel_operati
     run(*cluster->cluster, keys, prepared);
     return FALAFEL_OK;
   });
+}
+
+falafel_status falafel_cluster_submit(falafel_cluster* cluster, falafel_operation* operations,
+                                      size_t count) {
+  if (cluster == nullptr || (operations == nullptr && count > 0)) return FALAFEL_INVALID;
+  return guarded([&] {
+    cluster->async.submit({operations, count});
+    return FALAFEL_OK;
+  });
+}
+
+size_t falafel_cluster_poll(falafel_cluster* cluster, falafel_operation** ended, size_t capacity,
+                            uint64_t timeout_ns) {
+  if (cluster == nullptr || ended == nullptr || capacity == 0) return 0;
+  return cluster->async.poll({ended, capacity}, timeout_ns);
+}
+
+int falafel_cluster_poll_descriptor(falafel_cluster* cluster) {
+  return cluster == nullptr ? -1 : cluster->async.descriptor();
+}
+
+falafel_status falafel_cluster_for_each_key(falafel_cluster* cluster, falafel_visit visit,
+                                            void* user_data) {
+  if (cluster == nullptr || visit == nullptr) return FALAFEL_INVALID;
+  return falafel::visit_found_keys(
+      [&](const auto& found) { return cluster->cluster->for_each_key(found); }, visit, user_data);
 }
 
 falafel_status falafel_cluster_metrics(falafel_cluster* cluster, char** text) {

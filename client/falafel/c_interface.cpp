@@ -1,6 +1,7 @@
 // Implements falafel.h with Store: converts types, and stops exceptions.
 #include <algorithm>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,6 +15,8 @@
 #include "engine/client/condition.h"
 #include "falafel/c_async.h"
 #include "falafel/c_conversions.h"
+#include "falafel/c_ended.h"
+#include "falafel/c_key_visits.h"
 #include "falafel/c_operations.h"
 #include "falafel/c_options.h"
 #include "falafel/c_status.h"
@@ -24,12 +27,13 @@
 
 struct falafel_store {
   falafel_store(std::unique_ptr<falafel::Store> opened, std::uint32_t max_in_flight)
-      : store(std::move(opened)), runner(*store, turns, max_in_flight), async(runner) {}
+      : store(std::move(opened)), runner(*store, turns, max_in_flight) {}
 
   std::unique_ptr<falafel::Store> store;
   falafel::Turns turns;  // held by the thread that uses the store
   falafel::OperationRunner runner;
-  falafel::AsyncOperations async;
+  falafel::EndedOperations ended;
+  falafel::AsyncOperations async{runner, ended};
 };
 
 namespace {
@@ -193,32 +197,14 @@ falafel_status falafel_delete(falafel_store* store, const void* key, size_t key_
   });
 }
 
-namespace {
-
-using FoundKeys = std::map<std::string, std::uint64_t, std::less<>>;  // a scan finds keys twice
-
-falafel_status find_keys(falafel_store& store, FoundKeys& found) {
-  const std::lock_guard turn(store.turns);
-  const auto scanned = store.store->for_each_key(
-      [&](std::string_view key, std::span<const std::byte>, std::uint64_t time_to_live_ns) {
-        found.insert_or_assign(std::string(key), time_to_live_ns);
-      });
-  if (scanned) return FALAFEL_OK;
-  return status_of_reading(scanned.error());
-}
-
-}  // namespace
-
 falafel_status falafel_for_each_key(falafel_store* store, falafel_visit visit, void* user_data) {
   if (store == nullptr || visit == nullptr) return FALAFEL_INVALID;
-  FoundKeys found;
-  const falafel_status status = guarded([&] { return find_keys(*store, found); });
-  if (status != FALAFEL_OK && status != FALAFEL_CORRUPTED) return status;
-  // Not guarded: an exception of `visit` is its caller's.
-  for (const auto& [key, time_to_live_ns] : found) {
-    visit(key.data(), key.size(), time_to_live_ns, user_data);
-  }
-  return status;
+  return falafel::visit_found_keys(
+      [&](const auto& found) {
+        const std::lock_guard turn(store->turns);
+        return store->store->for_each_key(found);
+      },
+      visit, user_data);
 }
 
 // Many operations in flight
@@ -234,7 +220,12 @@ falafel_status falafel_execute(falafel_store* store, falafel_operation* operatio
 falafel_status falafel_submit(falafel_store* store, falafel_operation* operations, size_t count) {
   if (store == nullptr || (operations == nullptr && count > 0)) return FALAFEL_INVALID;
   return guarded([&] {
-    store->async.submit({operations, count});
+    std::list<falafel_operation*> submitted;
+    for (falafel_operation& operation : std::span(operations, count)) {
+      submitted.push_back(&operation);
+    }
+    store->async.start();
+    store->async.submit(submitted);
     return FALAFEL_OK;
   });
 }
@@ -242,9 +233,9 @@ falafel_status falafel_submit(falafel_store* store, falafel_operation* operation
 size_t falafel_poll(falafel_store* store, falafel_operation** ended, size_t capacity,
                     uint64_t timeout_ns) {
   if (store == nullptr || ended == nullptr || capacity == 0) return 0;
-  return store->async.poll({ended, capacity}, timeout_ns);
+  return store->ended.poll({ended, capacity}, timeout_ns);
 }
 
 int falafel_poll_descriptor(falafel_store* store) {
-  return store == nullptr ? -1 : store->async.descriptor();
+  return store == nullptr ? -1 : store->ended.descriptor();
 }

@@ -26,19 +26,26 @@ class OperationSource {
   virtual void finish(falafel_operation& operation) = 0;  // its status is set
 };
 
-class OperationRunner {
+class AsyncRunner {
+ public:
+  virtual ~AsyncRunner() = default;
+  // Takes operations and runs them until the source is empty and all have ended. The statuses of
+  // operations in the source must be FALAFEL_OK.
+  virtual void run(OperationSource& source) = 0;
+  // Tells a concurrent run() that its source has more operations. May be called from any thread.
+  virtual void notify() = 0;
+};
+
+class OperationRunner final : public AsyncRunner {
  public:
   OperationRunner(Store& store, Turns& turns, std::uint32_t max_in_flight)
       : store_(store), turns_(turns), max_in_flight_(max_in_flight) {}
 
-  // Takes operations and runs them until the source is empty and all have ended. Other threads that
-  // wait for their turn get it now and then. The statuses of operations in the source must be
-  // FALAFEL_OK.
-  void run(OperationSource& source);
+  // Other threads that wait for their turn get it now and then.
+  void run(OperationSource& source) override;
   // Runs the operations as batches and waits for them. Other threads get their turn in between.
   void run_batch(std::span<falafel_operation> operations);
-  // Tells a concurrent run() that its source has more operations. May be called from any thread.
-  void notify();
+  void notify() override;
 
  private:
   class Round;

@@ -67,6 +67,11 @@ std::string set_in_cluster(ClusterOptions& options, std::string_view text) {
 }
 
 template <auto member>
+std::string set_in_etcd_access(ClusterOptions& options, std::string_view text) {
+  return convert(text, options.etcd_access.*member);
+}
+
+template <auto member>
 std::string set_in_store(ClusterOptions& options, std::string_view text) {
   return convert(text, options.store.*member);
 }
@@ -101,6 +106,11 @@ constexpr std::array option_table{
     Option{"metrics", &set_in_store<&StoreOptions::metrics>},
     Option{"etcd", &set_in_cluster<&ClusterOptions::etcd>},
     Option{"etcd_key", &set_in_cluster<&ClusterOptions::etcd_key>},
+    Option{"etcd_ca_file", &set_in_etcd_access<&EtcdAccess::ca_file>},
+    Option{"etcd_certificate_file", &set_in_etcd_access<&EtcdAccess::certificate_file>},
+    Option{"etcd_certificate_key_file", &set_in_etcd_access<&EtcdAccess::certificate_key_file>},
+    Option{"etcd_user", &set_in_etcd_access<&EtcdAccess::user>},
+    Option{"etcd_password_file", &set_in_etcd_access<&EtcdAccess::password_file>},
 };
 
 std::string unknown_option(std::string_view name) {

@@ -201,7 +201,7 @@ tl::expected<std::unique_ptr<Cluster>, OpenError> Cluster::open(const ClusterOpt
     cluster->use({.servers = options.servers}, without_end_ns);
   } else {
     if (!options.servers.empty()) return invalid("name servers or etcd, not both");
-    auto etcd = Etcd::of_endpoints(options.etcd);
+    auto etcd = Etcd::of_endpoints(options.etcd, options.etcd_access);
     if (!etcd) return invalid(etcd.error());
     cluster->watch_ =
         std::make_unique<Watch>(*cluster, EtcdDirectory(std::move(*etcd), options.etcd_key));
@@ -279,6 +279,31 @@ engine::SetResult Cluster::set(std::string_view key, std::string_view value,
 engine::DeleteResult Cluster::remove(std::string_view key) {
   return operate<engine::DeleteResult>(
       key, [&](engine::Client& client) { return client.remove(bytes_of(key)); });
+}
+
+// All keys
+
+// A change announces the next list, and moves and deletes keys only when the leases of the list
+// before have ended. So all keys were where this list has them if its lease holds after the last
+// READ, and the announced list is the only one under which they may be elsewhere.
+tl::expected<void, engine::Answer> Cluster::for_each_key(
+    const std::function<void(std::string_view, std::span<const std::byte>, std::uint64_t)>& visit) {
+  const auto used = membership();
+  const PlacementList& list = used->placement.list();
+  if (list.is_changing()) return tl::unexpected(engine::Answer::disconnected);
+  tl::expected<void, engine::Answer> all;
+  for (std::size_t server = 0; server < used->members.size(); ++server) {
+    Store* const store = used->members[server]->store();
+    if (store == nullptr) return tl::unexpected(engine::Answer::disconnected);
+    const auto visited = store->for_each_key(
+        [&](std::string_view key, std::span<const std::byte> value, std::uint64_t live_ns) {
+          if (used->placement.server_of(bytes_of(key)) == server) visit(key, value, live_ns);
+        });
+    if (!visited) all = visited;
+    if (!visited && visited.error() != engine::Answer::corrupted) return all;
+  }
+  if (!used->is_usable()) return tl::unexpected(engine::Answer::disconnected);
+  return all;
 }
 
 // Many keys

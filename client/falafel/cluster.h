@@ -30,6 +30,7 @@
 #include "engine/client/client.h"
 #include "engine/client/results.h"
 #include "engine/placement/placement.h"
+#include "falafel/etcd_access.h"
 #include "falafel/open_error.h"
 #include "falafel/store.h"
 
@@ -39,9 +40,11 @@ struct ClusterOptions {
   // The servers' names, in any order; the same in all clients, letter by letter. At least one, and
   // none twice. Or none, if etcd has the list.
   std::vector<std::string> servers{};
-  // Endpoints of etcd, such as "10.0.0.9:2379", and the key that has the list.
+  // Endpoints of etcd, such as "10.0.0.9:2379" or "https://etcd.example:2379", the key that has the
+  // list, and what etcd asks for.
   std::vector<std::string> etcd{};
   std::string etcd_key = "falafel/servers";
+  EtcdAccess etcd_access{};
   // The way to each server; `server` is ignored.
   StoreOptions store{};
 };
@@ -87,6 +90,14 @@ class Cluster {
   // throws std::logic_error, and one for a key of another server may wait for a step there.
   using Step = std::function<bool(engine::Batch&, std::size_t index)>;
   void run_batch(std::span<const std::string_view> keys, const Step& step);
+
+  // Calls `visit` for the keys of all servers, one server after the other; the rest is as in
+  // Store::for_each_key. Copies that a change of the list has left behind are not visited.
+  // `disconnected` is also the answer if a server is away, while the list changes, and if its lease
+  // ends meanwhile.
+  tl::expected<void, engine::Answer> for_each_key(
+      const std::function<void(std::string_view key, std::span<const std::byte> value,
+                               std::uint64_t time_to_live_ns)>& visit);
 
   // The name of the server that the key belongs to; during a change, before it.
   std::string server_of(std::string_view key) const;

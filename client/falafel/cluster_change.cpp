@@ -97,7 +97,7 @@ std::uint64_t random_number() {
 }  // namespace
 
 tl::expected<engine::ChangeReport, std::string> change_cluster(const ClusterChange& change) {
-  auto etcd = Etcd::of_endpoints(change.etcd);
+  auto etcd = Etcd::of_endpoints(change.etcd, change.etcd_access);
   if (!etcd) return tl::unexpected(etcd.error());
   EtcdDirectory directory(std::move(*etcd), change.etcd_key);
   engine::ChangeTools tools{

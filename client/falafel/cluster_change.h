@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/placement/change.h"
+#include "falafel/etcd_access.h"
 #include "falafel/store.h"
 
 namespace falafel {
@@ -14,6 +15,7 @@ namespace falafel {
 struct ClusterChange {
   std::vector<std::string> etcd;  // endpoints
   std::string etcd_key = "falafel/servers";
+  EtcdAccess etcd_access{};
   std::vector<std::string> servers;  // the whole list afterwards
   std::vector<std::string> lost{};   // servers that leave without their keys being asked for
   // The change may delete strays: keys at servers where the list does not have them, and nowhere

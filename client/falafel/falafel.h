@@ -224,8 +224,11 @@ FALAFEL_API falafel_status falafel_cluster_open(const char* const* servers, size
 /* Requires that no other thread uses the cluster. Does nothing if `cluster` is null. */
 FALAFEL_API void falafel_cluster_close(falafel_cluster* cluster);
 
-/* See falafel_get, falafel_set_expiring, falafel_delete, falafel_execute and falafel_metrics.
-   falafel_cluster_execute waits for operations at all servers at the same time. */
+/* See the functions for one store: falafel_get, falafel_set_expiring, ... falafel_cluster_execute
+   waits for operations at all servers at the same time. Submitted operations run on a thread of the
+   library for each server, so that a server that is away delays no others. To visit all keys, every
+   server must answer, and the list must not change meanwhile; otherwise the result is
+   FALAFEL_DISCONNECTED, and no key was visited. */
 FALAFEL_API falafel_status falafel_cluster_get(falafel_cluster* cluster, const void* key,
                                                size_t key_bytes, void** value, size_t* value_bytes);
 FALAFEL_API falafel_status falafel_cluster_set(falafel_cluster* cluster, const void* key,
@@ -235,6 +238,13 @@ FALAFEL_API falafel_status falafel_cluster_delete(falafel_cluster* cluster, cons
                                                   size_t key_bytes);
 FALAFEL_API falafel_status falafel_cluster_execute(falafel_cluster* cluster,
                                                    falafel_operation* operations, size_t count);
+FALAFEL_API falafel_status falafel_cluster_submit(falafel_cluster* cluster,
+                                                  falafel_operation* operations, size_t count);
+FALAFEL_API size_t falafel_cluster_poll(falafel_cluster* cluster, falafel_operation** ended,
+                                        size_t capacity, uint64_t timeout_ns);
+FALAFEL_API int falafel_cluster_poll_descriptor(falafel_cluster* cluster);
+FALAFEL_API falafel_status falafel_cluster_for_each_key(falafel_cluster* cluster,
+                                                        falafel_visit visit, void* user_data);
 FALAFEL_API falafel_status falafel_cluster_metrics(falafel_cluster* cluster, char** text);
 
 #ifdef __cplusplus

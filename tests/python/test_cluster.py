@@ -1,7 +1,8 @@
+import asyncio
 import contextlib
 
 import pytest
-from falafel import Cluster, Error, Status, Store
+from falafel import AsyncCluster, Cluster, Error, Status, Store
 
 from conftest import Server
 
@@ -88,3 +89,44 @@ def test_mistakes_are_explained(options):
     closed.close()
     with pytest.raises(ValueError):
         closed.get("key")
+
+
+def test_keys_of_all_servers(cluster, servers):
+    cluster.set_many((key, b"1") for key in KEYS)
+    assert cluster.keys() == {key.encode(): 0 for key in KEYS}
+    servers["two"].stop()
+    with pytest.raises(Error) as raised:
+        cluster.keys()
+    assert raised.value.status == Status.DISCONNECTED
+
+
+def run(options, use):
+    async def main():
+        async with AsyncCluster(SERVERS, **options) as opened:
+            return await use(opened)
+    return asyncio.run(asyncio.wait_for(main(), 60))
+
+
+def test_tasks_use_all_servers(options):
+    async def use(cluster):
+        async def task(key):
+            await cluster.set(key, key.encode())
+            return await cluster.get(key)
+        assert await asyncio.gather(*map(task, KEYS)) == [key.encode() for key in KEYS]
+        assert await cluster.get_many([*KEYS, "nothing"]) == [*map(str.encode, KEYS), None]
+        assert set(await cluster.keys()) == {key.encode() for key in KEYS}
+        for name in SERVERS:
+            assert f'server="{name}"' in cluster.metrics()
+        assert await cluster.delete_many(KEYS) == len(KEYS)
+    run(options, use)
+
+
+def test_tasks_notice_a_server_that_is_away(options, servers):
+    async def use(cluster):
+        servers["two"].stop()
+        done = await asyncio.gather(*(cluster.set(key, b"1") for key in KEYS),
+                                    return_exceptions=True)
+        lost = [error for error in done if error is not None]
+        assert {error.status for error in lost} == {Status.DISCONNECTED}
+        assert 10 < len(lost) < len(KEYS) - 10
+    run(options, use)

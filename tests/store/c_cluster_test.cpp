@@ -1,16 +1,20 @@
 // The C interface to several servers, which are threads of this process.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <array>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "falafel/falafel.h"
+#include "tests/hang_limit.h"
 #include "tests/store/cluster_keys.h"
 #include "tests/store/server_thread.h"
 #include "tools/benchmarks/store/parties.h"
@@ -28,13 +32,17 @@ class CClusterTest : public testing::Test {
     for (const char* const server : server_names) start(server);
   }
   ~CClusterTest() override {
-    falafel_cluster_close(cluster_);
+    close();
     falafel_options_destroy(options_);
   }
 
   void start(const std::string& server) {
     running_[server] =
         std::make_unique<ServerThread>(directory_.path(), engine::ServerOptions{}, server);
+  }
+  void close() {
+    falafel_cluster_close(cluster_);
+    cluster_ = nullptr;
   }
   void kill(const std::string& server) { running_.erase(server); }
 
@@ -155,6 +163,104 @@ TEST_F(CClusterTest, LosesOnlyTheKeysOfAServerThatDies) {
   }
 }
 
+// Polls until all have ended. Returns them by their places in the vector, each once.
+std::set<const falafel_operation*> poll_all(falafel_cluster* cluster, std::size_t count) {
+  std::set<const falafel_operation*> ended;
+  std::array<falafel_operation*, 7> some{};
+  while (ended.size() < count) {
+    const std::size_t polled =
+        falafel_cluster_poll(cluster, some.data(), some.size(), hang_limit_ns);
+    if (polled == 0) break;
+    for (const auto* operation : std::span(some).first(polled)) {
+      EXPECT_TRUE(ended.insert(operation).second) << "an operation came twice";
+    }
+  }
+  return ended;
+}
+
+TEST_F(CClusterTest, RunsSubmittedOperations) {
+  open();
+  auto all = keys(500);
+  auto sets = operations_on(FALAFEL_SET, all);
+  ASSERT_EQ(falafel_cluster_submit(cluster(), sets.data(), sets.size()), FALAFEL_OK);
+  EXPECT_EQ(poll_all(cluster(), sets.size()).size(), sets.size());
+  for (const falafel_operation& set : sets) EXPECT_EQ(set.status, FALAFEL_OK);
+  auto gets = operations_on(FALAFEL_GET, all);
+  gets[1].kind = 99;
+  gets[2].key = nullptr;
+  ASSERT_EQ(falafel_cluster_submit(cluster(), gets.data(), 250), FALAFEL_OK);
+  ASSERT_EQ(falafel_cluster_submit(cluster(), gets.data() + 250, 250), FALAFEL_OK);
+  EXPECT_EQ(poll_all(cluster(), gets.size()).size(), gets.size());
+  for (std::size_t key = 0; key < all.size(); ++key) {
+    ASSERT_EQ(gets[key].status, key == 1 || key == 2 ? FALAFEL_INVALID : FALAFEL_OK);
+    if (gets[key].status != FALAFEL_OK) continue;
+    EXPECT_EQ(std::string(static_cast<const char*>(gets[key].value), gets[key].value_bytes),
+              all[key]);
+    std::free(gets[key].value);
+  }
+  std::array<falafel_operation*, 1> none{};
+  EXPECT_EQ(falafel_cluster_poll(cluster(), none.data(), 1, hang_limit_ns), 0U)
+      << "does not wait when nothing is left";
+}
+
+TEST_F(CClusterTest, ADescriptorShowsThatOperationsHaveEnded) {
+  open();
+  pollfd descriptor{.fd = falafel_cluster_poll_descriptor(cluster()), .events = POLLIN, .revents = 0};
+  ASSERT_GE(descriptor.fd, 0);
+  EXPECT_EQ(::poll(&descriptor, 1, 0), 0);
+  auto all = keys(3);
+  auto sets = operations_on(FALAFEL_SET, all);
+  ASSERT_EQ(falafel_cluster_submit(cluster(), sets.data(), sets.size()), FALAFEL_OK);
+  EXPECT_EQ(::poll(&descriptor, 1, -1), 1);
+  EXPECT_EQ(poll_all(cluster(), sets.size()).size(), sets.size());
+  EXPECT_EQ(::poll(&descriptor, 1, 0), 0);
+}
+
+TEST_F(CClusterTest, SubmittedOperationsOnAServerThatIsAwayAreDisconnected) {
+  open();
+  kill("two");
+  auto all = keys(60);
+  auto sets = operations_on(FALAFEL_SET, all);
+  ASSERT_EQ(falafel_cluster_submit(cluster(), sets.data(), sets.size()), FALAFEL_OK);
+  EXPECT_EQ(poll_all(cluster(), sets.size()).size(), sets.size());
+  std::map<int, int> statuses;
+  for (const falafel_operation& set : sets) ++statuses[set.status];
+  EXPECT_GT(statuses[FALAFEL_OK], 0);
+  EXPECT_GT(statuses[FALAFEL_DISCONNECTED], 0);
+  EXPECT_EQ(statuses[FALAFEL_OK] + statuses[FALAFEL_DISCONNECTED], 60);
+}
+
+TEST_F(CClusterTest, ClosingWaitsForSubmittedOperations) {
+  open();
+  auto all = keys(300);
+  auto sets = operations_on(FALAFEL_SET, all);
+  ASSERT_EQ(falafel_cluster_submit(cluster(), sets.data(), sets.size()), FALAFEL_OK);
+  close();
+  for (const falafel_operation& set : sets) EXPECT_EQ(set.status, FALAFEL_OK);
+  open();
+  for (const std::string& key : all) EXPECT_EQ(get(key), key);
+}
+
+TEST_F(CClusterTest, VisitsTheKeysOfAllServers) {
+  open();
+  const auto all = keys(60);
+  for (const std::string& key : all) set(key, "value");
+  std::vector<std::string> visited;
+  const falafel_visit visit = [](const void* key, std::size_t bytes, std::uint64_t live_ns,
+                                 void* user_data) {
+    EXPECT_EQ(live_ns, 0U);
+    static_cast<std::vector<std::string>*>(user_data)->emplace_back(static_cast<const char*>(key),
+                                                                    bytes);
+  };
+  EXPECT_EQ(falafel_cluster_for_each_key(cluster(), visit, &visited), FALAFEL_OK);
+  EXPECT_EQ(std::set(visited.begin(), visited.end()), std::set(all.begin(), all.end()));
+  EXPECT_EQ(visited.size(), all.size()) << "each key once";
+  kill("three");
+  visited.clear();
+  EXPECT_EQ(falafel_cluster_for_each_key(cluster(), visit, &visited), FALAFEL_DISCONNECTED);
+  EXPECT_TRUE(visited.empty());
+}
+
 TEST_F(CClusterTest, WritesMetricsOfAllServers) {
   open();
   for (const std::string& key : keys(30)) set(key, key);
@@ -201,6 +307,11 @@ TEST_F(CClusterTest, RefusesNullPointers) {
   EXPECT_EQ(falafel_cluster_delete(cluster(), "", 0), FALAFEL_INVALID);
   EXPECT_EQ(falafel_cluster_execute(cluster(), nullptr, 1), FALAFEL_INVALID);
   EXPECT_EQ(falafel_cluster_metrics(cluster(), nullptr), FALAFEL_INVALID);
+  EXPECT_EQ(falafel_cluster_submit(nullptr, nullptr, 0), FALAFEL_INVALID);
+  EXPECT_EQ(falafel_cluster_submit(cluster(), nullptr, 1), FALAFEL_INVALID);
+  EXPECT_EQ(falafel_cluster_poll(cluster(), nullptr, 1, 0), 0U);
+  EXPECT_EQ(falafel_cluster_poll_descriptor(nullptr), -1);
+  EXPECT_EQ(falafel_cluster_for_each_key(cluster(), nullptr, nullptr), FALAFEL_INVALID);
   EXPECT_EQ(falafel_cluster_open(server_names.data(), 3, nullptr, nullptr, nullptr, 0),
             FALAFEL_INVALID);
 }

@@ -5,11 +5,9 @@ key may be lost.
 Usage: cluster_change_test.py FALAFEL CLUSTER_WORKER
 """
 
-import contextlib
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -17,6 +15,7 @@ import unittest
 import urllib.request
 
 import harness
+from free_ports import free_ports
 
 FALAFEL, WORKER = sys.argv[1:3]
 LEASE = 0.5
@@ -24,14 +23,6 @@ CLIENT_TIMEOUT = 2  # a busy machine rarely delays a client by as much
 CONNECTION_LOST = 12  # exit status: nothing was changed
 # A lease, a second for a server that does not answer, and three heartbeat time-outs.
 SETTLE = LEASE + 1 + 3 * CLIENT_TIMEOUT + 0.5
-
-
-def free_ports(count):
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
 
 
 class Etcd:

@@ -125,6 +125,25 @@ TEST_F(ClusterTest, ManyValuesOfCachesExpireTogether) {
   }
 }
 
+TEST_F(ClusterTest, VisitsEachKeyAtItsServerAlone) {
+  start_all();
+  const auto cluster = open();
+  const auto all = keys(60);
+  cluster->set_many(pairs_of(all));
+  // Copies that a change of the list may have left behind.
+  for (const std::string& server : options().servers) open_store(server)->set("key 7", "old");
+  std::map<std::string, std::string> visited;
+  const auto visit = [&](std::string_view key, std::span<const std::byte> value, std::uint64_t) {
+    visited.emplace(key, std::string(reinterpret_cast<const char*>(value.data()), value.size()));
+  };
+  open_store(cluster->server_of("key 7"))->set("key 7", "key 7");
+  ASSERT_TRUE(cluster->for_each_key(visit));
+  EXPECT_EQ(visited.size(), all.size());
+  for (const std::string& key : all) EXPECT_EQ(visited[key], key);
+  kill("two");
+  EXPECT_EQ(cluster->for_each_key(visit), tl::unexpected(Answer::disconnected));
+}
+
 TEST_F(ClusterTest, LosesOnlyTheKeysOfAServerThatDies) {
   start_all();
   const auto cluster = open();
@@ -174,6 +193,41 @@ TEST_F(ClusterTest, OpensWhileServersAreAwayAndReachesThemLater) {
 constexpr std::string_view list_with_short_lease =
     "eyJmb3JtYXQiOjEsInNlcnZlcnMiOlsib25lIl0sImxlYXNlX21zIjoxMDAw"
     "LCJzZXR0bGVfbXMiOjkwMDB9";
+
+// {"format":1,"servers":["one"],"lease_ms":9000,"settle_ms":90000,"next":["two"],"changed_by":7}
+constexpr std::string_view list_that_changes =
+    "eyJmb3JtYXQiOjEsInNlcnZlcnMiOlsib25lIl0sImxlYXNlX21zIjo5MDAwLCJzZXR0bGVfbXMi"
+    "OjkwMDAwLCJuZXh0IjpbInR3byJdLCJjaGFuZ2VkX2J5Ijo3fQ==";
+
+TEST_F(ClusterTest, VisitsNoKeysWhileTheListChanges) {
+  start("one");
+  store_test::Gateway etcd(store_test::http(
+      fmt::format(R"({{"kvs":[{{"mod_revision":"1","value":"{}"}}]}})", list_that_changes)));
+  ClusterOptions changed = options();
+  changed.servers.clear();
+  changed.etcd = {etcd.endpoint()};
+  const auto cluster = Cluster::open(changed);
+  ASSERT_TRUE(cluster) << cluster.error().detail;
+  const auto visited = (*cluster)->for_each_key([](auto, auto, auto) {});
+  EXPECT_EQ(visited, tl::unexpected(Answer::disconnected));
+}
+
+// The lease ends during the scan, so a change may have moved keys.
+TEST_F(ClusterTest, AScanThatOutlivesTheLeaseIsIncomplete) {
+  start("one");
+  store_test::Gateway etcd(store_test::http(
+      fmt::format(R"({{"kvs":[{{"mod_revision":"1","value":"{}"}}]}})", list_with_short_lease)));
+  ClusterOptions changed = options();
+  changed.servers.clear();
+  changed.etcd = {etcd.endpoint()};
+  const auto cluster = Cluster::open(changed);
+  ASSERT_TRUE(cluster) << cluster.error().detail;
+  open_store("one")->set("key", "value");
+  const auto visited = (*cluster)->for_each_key([](auto, auto, auto) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1'100));
+  });
+  EXPECT_EQ(visited, tl::unexpected(Answer::disconnected));
+}
 
 TEST_F(ClusterTest, BeginsNoOperationOfABatchAfterTheLease) {
   start("one");

@@ -5,45 +5,70 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/write.hpp>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace falafel::store_test {
 
-// Answers one request with these bytes, and refuses the connections after it.
+// Answers a request with each of these texts, in their order, and refuses connections after that.
 class Gateway {
  public:
-  explicit Gateway(std::string answer)
+  explicit Gateway(std::vector<std::string> answers)
       : acceptor_(context_, {boost::asio::ip::make_address("127.0.0.1"), 0}),
         endpoint_(fmt::format("127.0.0.1:{}", acceptor_.local_endpoint().port())),
-        answer_(std::move(answer)),
+        answers_(std::move(answers)),
         thread_([this] { serve(); }) {}
+  explicit Gateway(std::string answer) : Gateway(std::vector{std::move(answer)}) {}
 
   const std::string& endpoint() const { return endpoint_; }
-  // Returns the request that the gateway received, and ends the gateway.
-  std::string request() {
+  // Returns the requests that the gateway received, and ends the gateway.
+  std::vector<std::string> requests() {
     thread_.join();
-    return request_;
+    return requests_;
   }
+  std::string request() { return requests().front(); }
 
  private:
   void serve() {
-    boost::asio::ip::tcp::socket socket(context_);
-    acceptor_.accept(socket);
-    acceptor_.close();
+    for (const std::string& answer : answers_) {
+      boost::asio::ip::tcp::socket socket(context_);
+      acceptor_.accept(socket);
+      if (&answer == &answers_.back()) acceptor_.close();
+      requests_.push_back(read_request(socket));
+      boost::system::error_code ignored;
+      boost::asio::write(socket, boost::asio::buffer(answer), ignored);
+    }
+  }
+
+  static std::string read_request(boost::asio::ip::tcp::socket& socket) {
+    constexpr std::string_view length_name = "Content-Length: ";
+    constexpr std::string_view end_of_header = "\r\n\r\n";
+    std::string request;
     boost::system::error_code ignored;
-    boost::asio::read_until(socket, boost::asio::dynamic_buffer(request_), "\r\n\r\n{", ignored);
-    boost::asio::write(socket, boost::asio::buffer(answer_), ignored);
+    boost::asio::read_until(socket, boost::asio::dynamic_buffer(request), end_of_header, ignored);
+    const std::size_t length_at = request.find(length_name);
+    if (length_at == std::string::npos) return request;
+    const std::size_t total = request.find(end_of_header) + end_of_header.size() +
+                              std::stoul(request.substr(length_at + length_name.size()));
+    if (request.size() < total) {
+      boost::asio::read(socket, boost::asio::dynamic_buffer(request),
+                        boost::asio::transfer_exactly(total - request.size()), ignored);
+    }
+    return request;
   }
 
   boost::asio::io_context context_;
   boost::asio::ip::tcp::acceptor acceptor_;
   std::string endpoint_;
-  std::string answer_;
-  std::string request_;
+  std::vector<std::string> answers_;
+  std::vector<std::string> requests_;
   std::jthread thread_;
 };
 

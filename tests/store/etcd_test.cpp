@@ -3,16 +3,22 @@
 #include "falafel/etcd.h"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "falafel/etcd_directory.h"
 #include "tests/hang_limit.h"
 #include "tests/store/etcd_gateway.h"
+#include "tools/benchmarks/store/parties.h"
 
 namespace falafel {
 namespace {
@@ -100,12 +106,100 @@ TEST(Etcd, WatchesUntilTheKeyChanges) {
 }
 
 TEST(Etcd, NamesEndpointsThatItCannotUse) {
-  for (const char* endpoint : {"", ":1", "host:", "host:x", "https://host:2379"}) {
+  for (const char* endpoint : {"", ":1", "host:", "host:x", "https://", "https://host:x"}) {
     const auto etcd = Etcd::of_endpoints({endpoint});
     ASSERT_FALSE(etcd) << endpoint;
     EXPECT_NE(etcd.error().find(fmt::format("'{}'", endpoint)), std::string::npos);
   }
   EXPECT_FALSE(Etcd::of_endpoints({}));
+}
+
+class EtcdUser : public testing::Test {
+ protected:
+  EtcdUser() { set_password("secret"); }
+
+  void set_password(std::string_view password) const {
+    std::ofstream(access_.password_file) << password << "\nnot this\n";
+  }
+  tl::expected<Etcd::StoredValue, std::string> read(const Gateway& gateway) const {
+    return Etcd::of_endpoints({gateway.endpoint()}, access_)->read("key");
+  }
+
+ private:
+  store_benchmark::TemporaryDirectory directory_;
+
+ protected:
+  EtcdAccess access_{.user = "me", .password_file = directory_.path() / "password"};
+};
+
+constexpr std::string_view authenticate = "POST /v3/auth/authenticate HTTP/1.1\r\n";
+const std::string first_token = http(R"({"token":"first.1"})");
+const std::string second_token = http(R"({"token":"second.2"})");
+const std::string no_such_key = http(R"({"header":{}})");
+const std::string invalid_token = http(R"({"error":"invalid auth token"})", "401 Unauthorized");
+
+TEST_F(EtcdUser, SendsATokenInsteadOfThePassword) {
+  Gateway gateway(std::vector{first_token, no_such_key, no_such_key});
+  auto etcd = Etcd::of_endpoints({gateway.endpoint()}, access_);
+  ASSERT_TRUE(etcd) << etcd.error();
+  EXPECT_TRUE(etcd->read("key"));
+  EXPECT_TRUE(etcd->read("key"));
+  const auto requests = gateway.requests();
+  EXPECT_TRUE(requests[0].starts_with(authenticate));
+  EXPECT_THAT(requests[0], testing::HasSubstr(R"({"name":"me","password":"secret"})"));
+  for (const std::string& request : {requests[1], requests[2]}) {
+    EXPECT_TRUE(request.starts_with("POST /v3/kv/range HTTP/1.1\r\n"));
+    EXPECT_THAT(request, testing::HasSubstr("\r\nAuthorization: first.1\r\n"));
+    EXPECT_THAT(request, testing::Not(testing::HasSubstr("secret")));
+  }
+}
+
+TEST_F(EtcdUser, AsksForANewTokenWhenOneHasEnded) {
+  Gateway gateway(std::vector{first_token, no_such_key, invalid_token, second_token, no_such_key});
+  auto etcd = Etcd::of_endpoints({gateway.endpoint()}, access_);
+  EXPECT_TRUE(etcd->read("key"));
+  set_password("changed");
+  EXPECT_TRUE(etcd->read("key"));
+  const auto requests = gateway.requests();
+  EXPECT_TRUE(requests[3].starts_with(authenticate));
+  EXPECT_THAT(requests[3], testing::HasSubstr("changed"));
+  EXPECT_THAT(requests[3], testing::Not(testing::HasSubstr("Authorization")));
+  EXPECT_THAT(requests[4], testing::HasSubstr("\r\nAuthorization: second.2\r\n"));
+}
+
+TEST_F(EtcdUser, IsRefusedForAWrongPassword) {
+  Gateway gateway(http(R"({"error":"authentication failed"})", "400 Bad Request"));
+  const auto refused = read(gateway);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error(), testing::HasSubstr("gives user 'me' no access"));
+  EXPECT_THAT(refused.error(), testing::HasSubstr("authentication failed"));
+}
+
+TEST_F(EtcdUser, IsRefusedWhenANewTokenDoesNotHelp) {
+  Gateway gateway(std::vector{first_token, no_such_key, invalid_token, second_token, invalid_token});
+  auto etcd = Etcd::of_endpoints({gateway.endpoint()}, access_);
+  EXPECT_TRUE(etcd->read("key"));
+  const auto refused = etcd->read("key");
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error(), testing::HasSubstr("HTTP status 401"));
+}
+
+TEST_F(EtcdUser, NamesWhatIsMissing) {
+  const auto refused = [](const std::string& endpoint, const EtcdAccess& access,
+                          std::string_view reason) {
+    const auto etcd = Etcd::of_endpoints({endpoint}, access);
+    ASSERT_FALSE(etcd) << reason;
+    EXPECT_THAT(etcd.error(), testing::HasSubstr(std::string(reason)));
+  };
+  const std::filesystem::path nothing = access_.password_file.string() + "-nothing";
+  refused("host", {.user = "me"}, "a user and the file");
+  refused("host", {.password_file = access_.password_file}, "a user and the file");
+  refused("host", {.user = "me", .password_file = nothing}, nothing.string());
+  refused("host", {.ca_file = access_.password_file}, "write https://");
+  refused("https://host", {.certificate_key_file = nothing}, "without a certificate");
+  refused("https://host", {.ca_file = nothing}, nothing.string());
+  refused("https://host", {.ca_file = access_.password_file}, "must be a file in PEM");
+  refused("https://host", {.certificate_file = nothing}, nothing.string());
 }
 
 TEST(EtcdDirectory, WritesNoListThatComesBackDifferently) {

@@ -232,6 +232,7 @@ int load_store(const DumpTexts& texts) {
   return load(Cluster::open({.servers = texts.list.servers,
                              .etcd = texts.list.etcd,
                              .etcd_key = texts.list.etcd_key,
+                             .etcd_access = texts.list.etcd_access,
                              .store = {.fabric = fabric}}));
 }
 

@@ -28,6 +28,7 @@ struct MembersOptions {
   ServerAddress address;
   std::vector<std::string> etcd;
   std::string etcd_key = "falafel/servers";
+  EtcdAccess etcd_access{};
   std::vector<std::string> set;
   std::vector<std::string> add;
   std::vector<std::string> remove;
@@ -144,6 +145,7 @@ int change(const MembersOptions& options, const engine::PlacementList& list) {
   const auto report = change_cluster(
       {.etcd = options.etcd,
        .etcd_key = options.etcd_key,
+       .etcd_access = options.etcd_access,
        .servers = *servers,
        .lost = options.lost,
        .may_delete_strays = options.delete_strays,
@@ -180,8 +182,8 @@ int run(const MembersOptions& options) {
                               "possible; choose a shorter --lease or --detection",
                               static_cast<double>(settle_ns_of(options)) / 1e9, longest_seconds));
   }
-  auto etcd = Etcd::of_endpoints(options.etcd);
-  if (!etcd) return refuse(server_program::wrong_usage, "--etcd: " + etcd.error());
+  auto etcd = Etcd::of_endpoints(options.etcd, options.etcd_access);
+  if (!etcd) return refuse(server_program::wrong_usage, etcd.error());
   EtcdDirectory directory(std::move(*etcd), options.etcd_key);
   const bool changes = !options.set.empty() || !options.add.empty() || !options.remove.empty() ||
                        !options.lost.empty();
@@ -218,6 +220,7 @@ void add_members_command(CLI::App& app, int& exit_status) {
       ->required();
   command->add_option("--etcd-key", options->etcd_key, "etcd's key with the list")
       ->capture_default_str();
+  add_etcd_access_options(*command, options->etcd_access);
   CLI::Option* const set = add_names(*command, "--set", options->set, "the whole list");
   CLI::Option* const add = add_names(*command, "--add", options->add, "servers that join");
   CLI::Option* const remove =

@@ -103,6 +103,14 @@ tl::expected<std::unique_ptr<Store>, OpenError> open(const OperationTexts& texts
   return Store::open(options);
 }
 
+tl::expected<std::unique_ptr<Cluster>, OpenError> open_cluster(const OperationTexts& texts) {
+  return Cluster::open({.servers = texts.list.servers,
+                        .etcd = texts.list.etcd,
+                        .etcd_key = texts.list.etcd_key,
+                        .etcd_access = texts.list.etcd_access,
+                        .store = {.fabric = texts.address.fabric}});
+}
+
 // Calls operation(store), where the store may be a cluster.
 template <typename Operation>
 int with_store(const char* command, const OperationTexts& texts, const Operation& operation) {
@@ -112,9 +120,7 @@ int with_store(const char* command, const OperationTexts& texts, const Operation
                         opened.error().detail);
   };
   if (texts.list.etcd.empty()) return on_opened(open(texts));
-  return on_opened(Cluster::open({.etcd = texts.list.etcd,
-                                  .etcd_key = texts.list.etcd_key,
-                                  .store = {.fabric = texts.address.fabric}}));
+  return on_opened(open_cluster(texts));
 }
 
 std::optional<std::string> read_all(std::istream& stream) {
@@ -205,14 +211,12 @@ std::string_view remedy_of_keys(engine::Answer answer) {
   }
 }
 
-int keys(const OperationTexts& texts) {
-  auto store = open(texts);
-  if (!store)
-    return fail_command("keys", server_program::status_of(store.error().problem),
-                        store.error().detail);
+// `store` may be a cluster.
+template <typename StoreOrCluster>
+int print_keys(StoreOrCluster& store) {
   bool is_written = true;
   const auto result =
-      (*store)->for_each_key([&](std::string_view key, std::span<const std::byte>, std::uint64_t) {
+      store.for_each_key([&](std::string_view key, std::span<const std::byte>, std::uint64_t) {
         is_written = std::puts(escaped(key).c_str()) >= 0 && is_written;
       });
   if (std::fflush(stdout) != 0 || !is_written) {
@@ -223,6 +227,15 @@ int keys(const OperationTexts& texts) {
   return fail_command(
       "keys", server_program::status_of_reading(result.error()),
       fmt::format("{}{}", to_string(result.error()), remedy_of_keys(result.error())));
+}
+
+int keys(const OperationTexts& texts) {
+  const auto print = [](const auto& opened) {
+    if (opened) return print_keys(**opened);
+    return fail_command("keys", server_program::status_of(opened.error().problem),
+                        opened.error().detail);
+  };
+  return texts.list.is_empty() ? print(open(texts)) : print(open_cluster(texts));
 }
 
 int stat(const OperationTexts& texts) {
@@ -295,8 +308,10 @@ void add_store_commands(CLI::App& app, int& exit_status) {
   delete_command->add_option("key", of_delete->key)->required();
 
   const auto of_keys = std::make_shared<OperationTexts>();
-  add_command(app, "keys", "print all keys, one per line, in no particular order", of_keys, keys,
-              exit_status);
+  CLI::App* const keys_command =
+      add_command(app, "keys", "print all keys, one per line, in no particular order", of_keys,
+                  keys, exit_status);
+  add_servers_option(*keys_command, of_keys->list);
 
   const auto of_stat = std::make_shared<OperationTexts>();
   CLI::App* const stat_command =

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fabric/shm/connector.h"
+#include "falafel/etcd_access.h"
 #include "falafel/fabric_options.h"
 #include "tools/server/listening.h"
 
@@ -31,6 +32,7 @@ struct ServerList {
   std::vector<std::string> servers;
   std::vector<std::string> etcd;  // endpoints that have the list
   std::string etcd_key = "falafel/servers";
+  EtcdAccess etcd_access{};
 
   bool is_empty() const { return servers.empty() && etcd.empty(); }
 };
@@ -96,6 +98,19 @@ inline void add_server_options(CLI::App& command, ServerAddress& address) {
   add_device_options(command, address.fabric);
 }
 
+inline void add_etcd_access_options(CLI::App& command, EtcdAccess& access) {
+  command.add_option("--etcd-ca", access.ca_file,
+                     "https: file with the authorities that may sign etcd's certificate, in PEM "
+                     "(default: those that this machine trusts)");
+  command.add_option("--etcd-certificate", access.certificate_file,
+                     "https: file with the certificate to show to etcd, in PEM");
+  command.add_option("--etcd-certificate-key", access.certificate_key_file,
+                     "https: file with its key (default: the file of the certificate)");
+  command.add_option("--etcd-user", access.user, "user of etcd");
+  command.add_option("--etcd-password-file", access.password_file,
+                     "file whose first line is this user's password");
+}
+
 // Requires the option --name.
 inline void add_servers_option(CLI::App& command, ServerList& list) {
   command
@@ -115,6 +130,7 @@ inline void add_servers_option(CLI::App& command, ServerList& list) {
       ->excludes("--servers");
   command.add_option("--etcd-key", list.etcd_key, "etcd's key with the list")
       ->capture_default_str();
+  add_etcd_access_options(command, list.etcd_access);
 }
 
 }  // namespace falafel::command_line

@@ -24,6 +24,9 @@ class Cluster(WaitingCalls):
 
     _functions = Functions(get=lib.falafel_cluster_get, set=lib.falafel_cluster_set,
                            delete=lib.falafel_cluster_delete, execute=lib.falafel_cluster_execute,
+                           for_each_key=lib.falafel_cluster_for_each_key,
+                           submit=lib.falafel_cluster_submit, poll=lib.falafel_cluster_poll,
+                           poll_descriptor=lib.falafel_cluster_poll_descriptor,
                            close=lib.falafel_cluster_close)
 
     def __init__(self, servers: Iterable[str] = (), **options: Union[str, int, bool]) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Dict, Iterable, List, Optional, Union
+from typing import Iterable, Optional, Union
 
 from falafel._arguments import Buffer, Key, name_bytes_of, nanoseconds_of
 from falafel._declarations import ffi
-from falafel._operations import (
-    Error, Status, error_of, key_bytes_of, lib, value_bytes_of,
-)
+from falafel._operations import Status, error_of, key_bytes_of, lib, value_bytes_of
 from falafel._waiting import Functions, WaitingCalls, metrics_text, native_options
 
 
@@ -25,6 +23,8 @@ class Store(WaitingCalls):
 
     _functions = Functions(get=lib.falafel_get, set=lib.falafel_set_expiring,
                            delete=lib.falafel_delete, execute=lib.falafel_execute,
+                           for_each_key=lib.falafel_for_each_key, submit=lib.falafel_submit,
+                           poll=lib.falafel_poll, poll_descriptor=lib.falafel_poll_descriptor,
                            close=lib.falafel_close)
 
     def __init__(self, server: str = "falafel", **options: Union[str, int, bool]) -> None:
@@ -61,29 +61,6 @@ class Store(WaitingCalls):
         if status not in (Status.OK, Status.DIFFERS):
             raise error_of("compare_and_set", key, status)
         return bool(status == Status.OK)
-
-    def keys(self) -> Dict[bytes, float]:
-        """All keys, and what is left of their times to live in seconds; 0: the key does not expire.
-        Keys that are inserted or deleted during the call may be missing or not."""
-        found: Dict[bytes, float] = {}
-        raised: List[BaseException] = []
-
-        # An exception cannot pass through the library.
-        @ffi.callback("falafel_visit")
-        def visit(key: Any, length: int, time_to_live_ns: int, _user_data: Any) -> None:
-            try:
-                if not raised:
-                    found[bytes(ffi.buffer(key, length))] = time_to_live_ns / 1e9
-            except BaseException as error:
-                raised.append(error)
-
-        with self._call() as handle:
-            status = lib.falafel_for_each_key(handle, visit, ffi.NULL)
-        if raised:
-            raise raised[0]
-        if status != Status.OK:
-            raise Error(status, ffi.string(lib.falafel_status_text(status)).decode())
-        return found
 
     def metrics(self) -> str:
         """Returns this store's metrics in the text format of Prometheus."""

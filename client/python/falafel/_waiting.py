@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import TracebackType
 from typing import (
-    Any, Callable, Iterable, List, Mapping, NamedTuple, Optional, Type, TypeVar, Union,
+    Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Type, TypeVar, Union,
 )
 
 from falafel._arguments import (
@@ -27,6 +27,10 @@ class Functions(NamedTuple):
     set: Any
     delete: Any
     execute: Any
+    for_each_key: Any
+    submit: Any
+    poll: Any
+    poll_descriptor: Any
     close: Any
 
 
@@ -115,6 +119,29 @@ class WaitingCalls:
         """How many of the keys were in the store."""
         return sum(delete.was_deleted() for delete in self._execute(
             Operation(lib.FALAFEL_DELETE, key) for key in keys_of(keys)))
+
+    def keys(self) -> Dict[bytes, float]:
+        """All keys, and what is left of their times to live in seconds; 0: the key does not expire.
+        Keys that are inserted or deleted during the call may be missing or not."""
+        found: Dict[bytes, float] = {}
+        raised: List[BaseException] = []
+
+        # An exception cannot pass through the library.
+        @ffi.callback("falafel_visit")
+        def visit(key: Any, length: int, time_to_live_ns: int, _user_data: Any) -> None:
+            try:
+                if not raised:
+                    found[bytes(ffi.buffer(key, length))] = time_to_live_ns / 1e9
+            except BaseException as error:
+                raised.append(error)
+
+        with self._call() as handle:
+            status = self._functions.for_each_key(handle, visit, ffi.NULL)
+        if raised:
+            raise raised[0]
+        if status != Status.OK:
+            raise Error(status, ffi.string(lib.falafel_status_text(status)).decode())
+        return found
 
     def _take_opened(self, kind: str, open_it: Callable[[Any, Any, int], int]) -> None:
         """Calls open_it(handle, message, length), and takes the handle or raises the message."""

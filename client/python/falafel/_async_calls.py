@@ -1,14 +1,15 @@
-"""The store for asyncio. A thread of the library runs the operations, and a file descriptor tells
-the event loop that some have ended."""
+"""Stores and clusters for asyncio. Threads of the library run the operations, and a file descriptor
+tells the event loop that some have ended."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 from types import TracebackType
-from typing import Any, Dict, Iterable, List, Optional, Tuple, Type, Union
+from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple, Type, TypeVar, Union
 
 from falafel._arguments import Buffer, Key, Values, keys_of, pairs_of
+from falafel._cluster import Cluster
 from falafel._declarations import ffi
 from falafel._operations import Operation, Status, lib, operation_array, set_operation
 from falafel._store import Store
@@ -16,20 +17,15 @@ from falafel._store import Store
 _POLLED_AT_ONCE = 256
 
 
-class AsyncStore:
-    """A connection to a server, for the tasks of one event loop.
+Self = TypeVar("Self", bound="AsyncCalls")
 
-        async with falafel.AsyncStore() as store:
-            await store.set("greeting", b"hello")
 
-    Takes the arguments of Store. Operations that tasks start in the same turn of the event loop are
-    submitted together. Cancelling a task does not cancel its operation.
-    """
+class AsyncCalls:
+    """The calls that stores and clusters share. Cancelling a task does not cancel its operation."""
 
-    def __init__(self, server: str = "falafel", **options: Union[str, int, bool]) -> None:
-        self._server = server
-        self._options = options
-        self._store: Optional[Store] = None
+    def __init__(self, make: Callable[[], Union[Store, Cluster]]) -> None:
+        self._make = make  # waits until the connection is there
+        self._store: Union[Store, Cluster, None] = None
         self._loop: Optional[asyncio.AbstractEventLoop] = None
         self._numbers = itertools.count(1)
         self._waiting: List[Tuple[Operation, asyncio.Future[None]]] = []
@@ -37,11 +33,10 @@ class AsyncStore:
         self._submitted: Dict[int, Tuple[Operation, asyncio.Future[None], Any]] = {}
         self._ended = ffi.new("falafel_operation*[]", _POLLED_AT_ONCE)
 
-    async def open(self) -> AsyncStore:
+    async def open(self: Self) -> Self:
         self._loop = asyncio.get_running_loop()
-        self._store = await self._loop.run_in_executor(
-            None, lambda: Store(self._server, **self._options))
-        self._loop.add_reader(lib.falafel_poll_descriptor(self._handle()), self._take_ended)
+        self._store = await self._loop.run_in_executor(None, self._make)
+        self._loop.add_reader(self._descriptor(), self._take_ended)
         return self
 
     async def close(self) -> None:
@@ -51,11 +46,11 @@ class AsyncStore:
         self._submit_waiting()
         futures = [future for _, future, _ in self._submitted.values()]
         await asyncio.gather(*futures, return_exceptions=True)
-        self._loop.remove_reader(lib.falafel_poll_descriptor(self._handle()))
+        self._loop.remove_reader(self._descriptor())
         store, self._store = self._store, None
         await self._loop.run_in_executor(None, store.close)
 
-    async def __aenter__(self) -> AsyncStore:
+    async def __aenter__(self: Self) -> Self:
         return await self.open()
 
     async def __aexit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
@@ -92,17 +87,25 @@ class AsyncStore:
         deletes = await self._run([Operation(lib.FALAFEL_DELETE, key) for key in keys_of(keys)])
         return sum(delete.was_deleted() for delete in deletes)
 
-    def metrics(self) -> str:
-        """Returns this store's metrics in the text format of Prometheus. Does not wait."""
-        self._handle()
-        assert self._store is not None
-        return self._store.metrics()
+    async def keys(self) -> Dict[bytes, float]:
+        """All keys and their times to live, as Store.keys(); on another thread."""
+        return await asyncio.get_running_loop().run_in_executor(None, self._opened().keys)
 
-    def _handle(self) -> Any:
+    def metrics(self) -> str:
+        """Returns the metrics in the text format of Prometheus. Does not wait."""
+        return self._opened().metrics()
+
+    def _opened(self) -> Union[Store, Cluster]:
         if self._store is None:
             raise ValueError("the store is not open")
-        with self._store._call() as handle:  # close() of this class alone closes it
+        return self._store
+
+    def _handle(self) -> Any:
+        with self._opened()._call() as handle:  # close() of this class alone closes it
             return handle
+
+    def _descriptor(self) -> int:
+        return int(self._opened()._functions.poll_descriptor(self._handle()))
 
     async def _run(self, operations: List[Operation]) -> List[Operation]:
         self._handle()
@@ -124,14 +127,14 @@ class AsyncStore:
             number = next(self._numbers)
             native.user_data = ffi.cast("void*", number)
             self._submitted[number] = (operation, future, array)
-        status = lib.falafel_submit(self._handle(), array, len(array))
+        status = self._opened()._functions.submit(self._handle(), array, len(array))
         if status != Status.OK:  # none was started
             for native in array:
                 native.status = status
                 self._end(native)
 
     def _take_ended(self) -> None:
-        count = lib.falafel_poll(self._handle(), self._ended, _POLLED_AT_ONCE, 0)
+        count = self._opened()._functions.poll(self._handle(), self._ended, _POLLED_AT_ONCE, 0)
         for index in range(count):
             self._end(self._ended[index])
 
@@ -141,3 +144,30 @@ class AsyncStore:
         operation.end(native)
         if not future.done():
             future.set_result(None)
+
+
+class AsyncStore(AsyncCalls):
+    """A connection to a server, for the tasks of one event loop.
+
+        async with falafel.AsyncStore() as store:
+            await store.set("greeting", b"hello")
+
+    Takes the arguments of Store. Operations that tasks start in the same turn of the event loop are
+    submitted together.
+    """
+
+    def __init__(self, server: str = "falafel", **options: Union[str, int, bool]) -> None:
+        super().__init__(lambda: Store(server, **options))
+
+
+class AsyncCluster(AsyncCalls):
+    """Connections to several servers, for the tasks of one event loop.
+
+        async with falafel.AsyncCluster(["10.0.0.1", "10.0.0.2"], fabric="verbs") as cluster:
+            await cluster.set("greeting", b"hello")
+
+    Takes the arguments of Cluster. A server that is away delays only operations on its own keys.
+    """
+
+    def __init__(self, servers: Iterable[str] = (), **options: Union[str, int, bool]) -> None:
+        super().__init__(lambda: Cluster(servers, **options))
