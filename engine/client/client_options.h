@@ -57,6 +57,9 @@ struct ClientOptions {
   // connection breaks.
   std::uint64_t acknowledge_timeout_ns = 500'000'000;
   std::uint32_t retry_count = 7;
+  // If true, the client learns at once that the server has closed the connection, and not only when
+  // its retries have failed (QueuePairOptions::hears_close, with its cost).
+  bool hears_server_close = false;
   // Is told of every operation; null: none. Outlives all operations.
   OperationObserver* observer = nullptr;
 };

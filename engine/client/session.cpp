@@ -108,7 +108,8 @@ fabric::Result<ServerHello> Session::connect(const fabric::Address& server,
       .max_send_requests = capacity,
       .max_receive_requests = receive_count,
       .acknowledge_timeout_ns = options_.acknowledge_timeout_ns,
-      .retry_count = options_.retry_count};
+      .retry_count = options_.retry_count,
+      .hears_close = options_.hears_server_close};
   auto connection =
       device.connect(server, queue_pair_options, to_bytes(ClientHello{}), deadline_ns);
   if (!connection) return tl::unexpected(connection.error());
@@ -177,6 +178,9 @@ void Session::start_fibers() {
               [self] { self->do_duty(&Session::receive_messages); });
   host_.spawn({.name = "messages out", .daemon = true},
               [self] { self->do_duty(&Session::send_messages); });
+  if (!options_.hears_server_close) return;
+  host_.spawn({.name = "server's close", .daemon = true},
+              [self] { self->do_duty(&Session::hear_server_close); });
 }
 
 // A client without memory for its messages gives up the connection.
@@ -196,6 +200,14 @@ void Session::say_goodbye() {
   goodbye_ = true;
   outbox_->notify_all();
   while (goodbye_ && !requester_->is_broken()) goodbye_sent_->wait(fabric::never_ns);
+}
+
+// Each wait is short, because a broken session ends only with the last fiber that owns it.
+void Session::hear_server_close() {
+  while (!requester_->is_broken()) {
+    const std::uint64_t deadline_ns = host_.now_ns() + heartbeat_interval_ns_;
+    if (queue_pair_->wait_until_peer_closed(deadline_ns)) requester_->break_off();
+  }
 }
 
 void Session::on_broken() {

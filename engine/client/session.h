@@ -1,5 +1,6 @@
 // A connection to the server with everything that its operations share, and two fibers: one
-// receives the server's messages, and one sends the client's.
+// receives the server's messages, and one sends the client's. A third one may wait for the server to
+// close the connection.
 //
 // The client and every fiber that uses the session share its ownership, so it outlives both.
 #pragma once
@@ -80,6 +81,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void start_fibers();
 
   void do_duty(void (Session::*duty)());
+  void hear_server_close();
   void receive_messages();
   void post_receives(std::uint64_t first, std::uint64_t count);
   bool handle(const ControlMessage& message);

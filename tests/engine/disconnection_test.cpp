@@ -165,11 +165,12 @@ std::size_t granted_regions(TestStore& store) {
 
 TEST(SilentClient, IsGivenUpAndConnectsAnew) {
   fabric::FiberStackPool stacks;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(seed);
     StoreOptions options;
     options.seed = seed;
     options.server.heartbeat_timeout_ns = heartbeat_timeout_ns;
+    options.client.hears_server_close = seed % 2 == 0;
     TestStore store(options, stacks);
     const Bytes key = bytes_of("key");
     store.add_client([&](fabric::Host& host, Client& client) {
@@ -197,6 +198,30 @@ TEST(SilentClient, IsGivenUpAndConnectsAnew) {
     EXPECT_TRUE(run.problems.empty()) << describe(run);
     EXPECT_GE(run.inspection.statistics.clients_fenced, 1U);
     EXPECT_EQ(run.state.contents.at(key), bytes_of("after"));
+  }
+}
+
+// Its own requests would tell it after seconds of retries.
+TEST(SilentClient, HearsThatItWasGivenUp) {
+  fabric::FiberStackPool stacks;
+  for (const bool hears : {false, true}) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      SCOPED_TRACE(seed);
+      StoreOptions options;
+      options.seed = seed;
+      options.server.heartbeat_timeout_ns = heartbeat_timeout_ns;
+      options.client.hears_server_close = hears;
+      TestStore store(options, stacks);
+      store.add_client([&](fabric::Host& host, Client& client) {
+        store.simulation().pause("client 0", 3 * heartbeat_timeout_ns);
+        host.sleep_until(host.now_ns() + 3 * heartbeat_timeout_ns);
+        host.sleep_until(host.now_ns() + 2 * heartbeat_timeout_ns);
+        EXPECT_EQ(client.is_connected(), !hears);
+        EXPECT_LT(host.now_ns(), options.client.acknowledge_timeout_ns);
+      });
+      const StoreRun run = store.run();
+      EXPECT_TRUE(run.problems.empty()) << describe(run);
+    }
   }
 }
 
