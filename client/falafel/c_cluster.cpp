@@ -25,9 +25,11 @@ struct falafel_cluster {
 
 namespace {
 
+using falafel::condition_of;
 using falafel::copy_text;
 using falafel::copy_value;
 using falafel::guarded;
+using falafel::kept_unless_given;
 using falafel::status_of;
 using falafel::status_of_reading;
 using falafel::view_of;
@@ -121,6 +123,21 @@ falafel_status falafel_cluster_set(falafel_cluster* cluster, const void* key, si
     const auto result = cluster->cluster->set(view_of(key, key_bytes), view_of(value, value_bytes),
                                               time_to_live_ns);
     return status_of(result);
+  });
+}
+
+falafel_status falafel_cluster_compare_and_set(falafel_cluster* cluster, const void* key,
+                                               size_t key_bytes, const void* expected,
+                                               size_t expected_bytes, const void* value,
+                                               size_t value_bytes, uint64_t time_to_live_ns) {
+  if (cluster == nullptr || key == nullptr || (value == nullptr && value_bytes > 0) ||
+      (expected == nullptr && expected_bytes > 0)) {
+    return FALAFEL_INVALID;
+  }
+  return guarded([&] {
+    return status_of(cluster->cluster->compare_and_set(
+        view_of(key, key_bytes), condition_of(expected, expected_bytes),
+        view_of(value, value_bytes), kept_unless_given(time_to_live_ns)));
   });
 }
 

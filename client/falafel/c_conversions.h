@@ -3,17 +3,31 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <system_error>
 
+#include "engine/client/condition.h"
 #include "falafel/falafel.h"
 
 namespace falafel {
 
 inline std::string_view view_of(const void* bytes, std::size_t length) {
   return {static_cast<const char*>(bytes), length};
+}
+
+// The condition of falafel_compare_and_set; null: the key is absent.
+inline engine::Condition condition_of(const void* expected, std::size_t expected_bytes) {
+  if (expected == nullptr) return engine::Condition::absent();
+  return engine::Condition::equals({static_cast<const std::byte*>(expected), expected_bytes});
+}
+
+// The time to live of falafel_compare_and_set; nullopt: FALAFEL_KEEP_EXPIRY.
+inline std::optional<std::uint64_t> kept_unless_given(std::uint64_t time_to_live_ns) {
+  return time_to_live_ns == FALAFEL_KEEP_EXPIRY ? std::nullopt : std::optional(time_to_live_ns);
 }
 
 // Truncates it to `message_bytes`. `message` may be null.

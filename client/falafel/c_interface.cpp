@@ -6,13 +6,11 @@
 #include <memory>
 #include <mutex>
 #include <new>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "engine/client/condition.h"
 #include "falafel/c_async.h"
 #include "falafel/c_conversions.h"
 #include "falafel/c_ended.h"
@@ -38,15 +36,16 @@ struct falafel_store {
 
 namespace {
 
+using falafel::condition_of;
 using falafel::copy_text;
 using falafel::copy_value;
 using falafel::guarded;
+using falafel::kept_unless_given;
 using falafel::status_of;
 using falafel::status_of_reading;
 using falafel::view_of;
 using falafel::write_message;
 using falafel::engine::Answer;
-using falafel::engine::Condition;
 
 }  // namespace
 
@@ -176,16 +175,11 @@ falafel_status falafel_compare_and_set(falafel_store* store, const void* key, si
       (expected == nullptr && expected_bytes > 0)) {
     return FALAFEL_INVALID;
   }
-  const auto condition =
-      expected == nullptr
-          ? Condition::absent()
-          : Condition::equals({static_cast<const std::byte*>(expected), expected_bytes});
-  const auto lives_ns =
-      time_to_live_ns == FALAFEL_KEEP_EXPIRY ? std::nullopt : std::optional(time_to_live_ns);
   return guarded([&] {
     const std::lock_guard turn(store->turns);
-    return status_of(store->store->compare_and_set(view_of(key, key_bytes), condition,
-                                                   view_of(value, value_bytes), lives_ns));
+    return status_of(store->store->compare_and_set(
+        view_of(key, key_bytes), condition_of(expected, expected_bytes),
+        view_of(value, value_bytes), kept_unless_given(time_to_live_ns)));
   });
 }
 

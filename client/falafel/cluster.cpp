@@ -276,6 +276,15 @@ engine::SetResult Cluster::set(std::string_view key, std::string_view value,
   });
 }
 
+engine::SetResult Cluster::compare_and_set(std::string_view key,
+                                           const engine::Condition& condition,
+                                           std::string_view value,
+                                           std::optional<std::uint64_t> time_to_live_ns) {
+  return operate<engine::SetResult>(key, [&](engine::Client& client) {
+    return client.compare_and_set(bytes_of(key), condition, bytes_of(value), time_to_live_ns);
+  });
+}
+
 engine::DeleteResult Cluster::remove(std::string_view key) {
   return operate<engine::DeleteResult>(
       key, [&](engine::Client& client) { return client.remove(bytes_of(key)); });

@@ -20,6 +20,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +29,7 @@
 #include <vector>
 
 #include "engine/client/client.h"
+#include "engine/client/condition.h"
 #include "engine/client/results.h"
 #include "engine/placement/placement.h"
 #include "falafel/etcd_access.h"
@@ -67,6 +69,9 @@ class Cluster {
   engine::SetResult set(std::string_view key, std::string_view value) { return set(key, value, 0); }
   engine::SetResult set(std::string_view key, std::string_view value,
                         std::uint64_t time_to_live_ns);
+  engine::SetResult compare_and_set(std::string_view key, const engine::Condition& condition,
+                                    std::string_view value,
+                                    std::optional<std::uint64_t> time_to_live_ns);
   engine::DeleteResult remove(std::string_view key);
 
   // Many operations at once, in no particular order: all servers at the same time, with up to

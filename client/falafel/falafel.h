@@ -234,6 +234,9 @@ FALAFEL_API falafel_status falafel_cluster_get(falafel_cluster* cluster, const v
 FALAFEL_API falafel_status falafel_cluster_set(falafel_cluster* cluster, const void* key,
                                                size_t key_bytes, const void* value,
                                                size_t value_bytes, uint64_t time_to_live_ns);
+FALAFEL_API falafel_status falafel_cluster_compare_and_set(
+    falafel_cluster* cluster, const void* key, size_t key_bytes, const void* expected,
+    size_t expected_bytes, const void* value, size_t value_bytes, uint64_t time_to_live_ns);
 FALAFEL_API falafel_status falafel_cluster_delete(falafel_cluster* cluster, const void* key,
                                                   size_t key_bytes);
 FALAFEL_API falafel_status falafel_cluster_execute(falafel_cluster* cluster,

@@ -53,6 +53,14 @@ def test_each_key_is_at_one_server(cluster, options):
     assert cluster.delete_many([*KEYS, "nothing"]) == len(KEYS)
 
 
+def test_compare_and_set(cluster):
+    for key in KEYS[:20]:
+        assert not cluster.compare_and_set(key, b"1", b"2")
+        assert cluster.compare_and_set(key, None, b"1")
+        assert cluster.compare_and_set(key, b"1", b"2")
+        assert cluster.get(key) == b"2"
+
+
 def test_a_server_that_is_away_costs_its_keys_only(cluster, servers):
     cluster.set_many((key, b"1") for key in KEYS)
     servers["two"].stop()

@@ -111,6 +111,28 @@ TEST_F(CClusterTest, StoresFindsAndDeletes) {
   EXPECT_EQ(falafel_cluster_set(cluster(), "greeting", 8, "hello", 5, 1), FALAFEL_NOT_A_CACHE);
 }
 
+TEST_F(CClusterTest, ComparesAndSets) {
+  open();
+  const auto compare_and_set = [&](const std::string& key, const char* expected, const char* value) {
+    return falafel_cluster_compare_and_set(cluster(), key.data(), key.size(), expected,
+                                           expected == nullptr ? 0 : std::strlen(expected), value,
+                                           std::strlen(value), FALAFEL_KEEP_EXPIRY);
+  };
+  for (const std::string& key : keys(30)) {
+    EXPECT_EQ(compare_and_set(key, "1", "2"), FALAFEL_DIFFERS);
+    EXPECT_EQ(compare_and_set(key, nullptr, "1"), FALAFEL_OK);
+    EXPECT_EQ(compare_and_set(key, nullptr, "2"), FALAFEL_DIFFERS);
+    EXPECT_EQ(compare_and_set(key, "1", "2"), FALAFEL_OK);
+    EXPECT_EQ(get(key), "2");
+  }
+  kill("two");
+  std::map<int, int> statuses;
+  for (const std::string& key : keys(30)) ++statuses[compare_and_set(key, "2", "3")];
+  EXPECT_GT(statuses[FALAFEL_OK], 0);
+  EXPECT_GT(statuses[FALAFEL_DISCONNECTED], 0);
+  EXPECT_EQ(statuses[FALAFEL_OK] + statuses[FALAFEL_DISCONNECTED], 30);
+}
+
 TEST_F(CClusterTest, ExecutesOperationsOfAllKinds) {
   open();
   auto all = keys(100);
@@ -305,6 +327,12 @@ TEST_F(CClusterTest, RefusesNullPointers) {
   EXPECT_EQ(falafel_cluster_get(cluster(), nullptr, 1, &value, &length), FALAFEL_INVALID);
   EXPECT_EQ(falafel_cluster_set(cluster(), "a", 1, nullptr, 1, 0), FALAFEL_INVALID);
   EXPECT_EQ(falafel_cluster_delete(cluster(), "", 0), FALAFEL_INVALID);
+  EXPECT_EQ(falafel_cluster_compare_and_set(cluster(), nullptr, 1, "", 0, "", 0, 0),
+            FALAFEL_INVALID);
+  EXPECT_EQ(falafel_cluster_compare_and_set(cluster(), "a", 1, nullptr, 1, "", 0, 0),
+            FALAFEL_INVALID);
+  EXPECT_EQ(falafel_cluster_compare_and_set(cluster(), "a", 1, "", 0, nullptr, 1, 0),
+            FALAFEL_INVALID);
   EXPECT_EQ(falafel_cluster_execute(cluster(), nullptr, 1), FALAFEL_INVALID);
   EXPECT_EQ(falafel_cluster_metrics(cluster(), nullptr), FALAFEL_INVALID);
   EXPECT_EQ(falafel_cluster_submit(nullptr, nullptr, 0), FALAFEL_INVALID);

@@ -136,7 +136,7 @@ class ClusterChange(unittest.TestCase):
         lines = output.splitlines()
         self.assertEqual(lines[-1], "linearizable")
         counts = dict(line.rsplit(" ", 1) for line in lines[:-1])
-        for answer in ("found", "not found", "stored", "deleted", "disconnected"):
+        for answer in ("found", "not found", "stored", "deleted", "disconnected", "increments"):
             self.assertGreater(int(counts.get(answer, 0)), 0, output)
 
     def test_a_receiver_that_restarts_costs_no_key(self):

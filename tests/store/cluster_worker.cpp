@@ -2,7 +2,8 @@
 // a client of its own. For each line "answered" or "disconnected" of standard input, the program
 // waits until 30 further operations have got an answer about their keys, or none because no server
 // may be asked, and prints the line. At the end it judges the history of all threads and prints how
-// often each answer came. Exit status: 0, linearizable; 1, not; 2, no cluster.
+// often each answer came. The threads also increment counters by COMPARE-AND-SET, whose sum must be
+// the number of increments. Exit status: 0, linearizable; 1, not; 2, no cluster.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -31,6 +32,7 @@ using stores_test::SharedHistory;
 
 constexpr std::uint32_t threads = 3;
 constexpr std::uint64_t keys = 24;
+constexpr std::uint64_t counters = 8;
 using fabric::second_ns;
 
 ClusterOptions options(const std::string& etcd) {
@@ -53,6 +55,44 @@ struct Progress {
   }
 };
 
+// The increments of all threads.
+struct Increments {
+  std::atomic<std::uint64_t> certain = 0;
+  std::atomic<std::uint64_t> doubtful = 0;  // may have happened
+};
+
+std::string counter_key(std::uint64_t counter) { return fmt::format("counter {}", counter); }
+
+std::uint64_t number_in(const engine::GetResult& result) {
+  return result.answer == Answer::found ? std::stoull(std::string(text_of(result.value))) : 0;
+}
+
+bool is_about_the_key(const engine::GetResult& result) {
+  return result.answer == Answer::found || result.answer == Answer::not_found;
+}
+
+void increment(Cluster& cluster, const std::string& key, Increments& increments) {
+  using engine::Condition;
+  const engine::GetResult found = cluster.get(key);
+  if (!is_about_the_key(found)) return;
+  const auto condition =
+      found.answer == Answer::found ? Condition::equals(found.value) : Condition::absent();
+  const std::string next = std::to_string(number_in(found) + 1);
+  const Answer answer = cluster.compare_and_set(key, condition, next, std::nullopt).answer;
+  if (answer == Answer::stored) ++increments.certain;
+  if (answer == Answer::unknown_outcome) ++increments.doubtful;
+}
+
+std::uint64_t sum_of_counters(Cluster& cluster) {
+  std::uint64_t sum = 0;
+  for (std::uint64_t counter = 0; counter < counters; ++counter) {
+    engine::GetResult found;
+    while (!is_about_the_key(found)) found = cluster.get(counter_key(counter));
+    sum += number_in(found);
+  }
+  return sum;
+}
+
 class Worker {
  public:
   Worker(std::unique_ptr<Cluster> cluster, std::uint32_t number, SharedHistory& history)
@@ -73,6 +113,11 @@ class Worker {
     }
   }
 
+  void count(Increments& increments) {
+    increment(*cluster_, counter_key(random_() % counters), increments);
+  }
+
+  Cluster& cluster() { return *cluster_; }
   const std::map<Answer, std::uint64_t>& answers() const { return answers_; }
 
  private:
@@ -127,6 +172,7 @@ int run(const std::string& etcd) {
     workers.emplace_back(std::move(*cluster), number, history);
   }
   Progress progress;
+  Increments increments;
   std::atomic<bool> stops = false;
   {
     std::vector<std::jthread> running;
@@ -134,6 +180,7 @@ int run(const std::string& etcd) {
       running.emplace_back([&] {
         while (!stops) {
           worker.operate(progress);
+          worker.count(increments);
           std::this_thread::sleep_for(std::chrono::milliseconds(2));
         }
       });
@@ -152,6 +199,13 @@ int run(const std::string& etcd) {
     for (const auto& [answer, count] : worker.answers()) answers[answer] += count;
   }
   for (const auto& [answer, count] : answers) fmt::print("{} {}\n", to_string(answer), count);
+  const std::uint64_t sum = sum_of_counters(workers.front().cluster());
+  fmt::print("increments {}\n", increments.certain.load());
+  if (sum < increments.certain || sum > increments.certain + increments.doubtful) {
+    fmt::print("the counters' sum is {} after {} certain and {} doubtful increments\n", sum,
+               increments.certain.load(), increments.doubtful.load());
+    return 1;
+  }
   const checkers::Judgement judgement = history.judge();
   const bool is_correct = judgement.verdict == checkers::Verdict::holds;
   fmt::print("{}\n", is_correct ? "linearizable" : judgement.explanation);

@@ -23,6 +23,7 @@ class Cluster(WaitingCalls):
     """
 
     _functions = Functions(get=lib.falafel_cluster_get, set=lib.falafel_cluster_set,
+                           compare_and_set=lib.falafel_cluster_compare_and_set,
                            delete=lib.falafel_cluster_delete, execute=lib.falafel_cluster_execute,
                            for_each_key=lib.falafel_cluster_for_each_key,
                            submit=lib.falafel_cluster_submit, poll=lib.falafel_cluster_poll,

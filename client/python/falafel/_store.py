@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Iterable, Optional, Union
+from typing import Iterable, Union
 
-from falafel._arguments import Buffer, Key, name_bytes_of, nanoseconds_of
-from falafel._declarations import ffi
-from falafel._operations import Status, error_of, key_bytes_of, lib, value_bytes_of
+from falafel._arguments import name_bytes_of
+from falafel._operations import lib
 from falafel._waiting import Functions, WaitingCalls, metrics_text, native_options
-
-
-_KEEP_EXPIRY = 2**64 - 1  # FALAFEL_KEEP_EXPIRY, which is a macro
 
 
 class Store(WaitingCalls):
@@ -22,6 +18,7 @@ class Store(WaitingCalls):
     """
 
     _functions = Functions(get=lib.falafel_get, set=lib.falafel_set_expiring,
+                           compare_and_set=lib.falafel_compare_and_set,
                            delete=lib.falafel_delete, execute=lib.falafel_execute,
                            for_each_key=lib.falafel_for_each_key, submit=lib.falafel_submit,
                            poll=lib.falafel_poll, poll_descriptor=lib.falafel_poll_descriptor,
@@ -43,24 +40,6 @@ class Store(WaitingCalls):
         """Changes if the server has restarted and was empty."""
         with self._call() as handle:
             return int(lib.falafel_server_incarnation(handle))
-
-    def compare_and_set(self, key: Key, expected: Optional[Buffer], value: Buffer,
-                        time_to_live: Optional[float] = None) -> bool:
-        """Stores the value if the key has the expected one (None: if it is absent), and returns
-        whether it did. One atomic operation: of several clients that expect the same value, one
-        stores its own. In a cache, the new value expires after `time_to_live` seconds (0: never),
-        or when the present one would have."""
-        key_bytes, value_bytes = key_bytes_of(key), value_bytes_of(key, value)
-        expected_bytes = ffi.NULL if expected is None else value_bytes_of(key, expected)
-        expected_length = 0 if expected is None else len(expected_bytes)
-        lives_ns = _KEEP_EXPIRY if time_to_live is None else nanoseconds_of(time_to_live)
-        with self._call() as handle:
-            status = lib.falafel_compare_and_set(
-                handle, key_bytes, len(key_bytes), expected_bytes, expected_length, value_bytes,
-                len(value_bytes), lives_ns)
-        if status not in (Status.OK, Status.DIFFERS):
-            raise error_of("compare_and_set", key, status)
-        return bool(status == Status.OK)
 
     def metrics(self) -> str:
         """Returns this store's metrics in the text format of Prometheus."""

@@ -17,6 +17,8 @@ from falafel._operations import (
     take_value, value_bytes_of,
 )
 
+_KEEP_EXPIRY = 2**64 - 1  # FALAFEL_KEEP_EXPIRY, which is a macro
+
 Self = TypeVar("Self", bound="WaitingCalls")
 
 
@@ -25,6 +27,7 @@ class Functions(NamedTuple):
 
     get: Any
     set: Any
+    compare_and_set: Any
     delete: Any
     execute: Any
     for_each_key: Any
@@ -93,6 +96,24 @@ class WaitingCalls:
                                          len(value_bytes), time_to_live_ns)
         if status != Status.OK:
             raise error_of("set", key, status)
+
+    def compare_and_set(self, key: Key, expected: Optional[Buffer], value: Buffer,
+                        time_to_live: Optional[float] = None) -> bool:
+        """Stores the value if the key has the expected one (None: if it is absent), and returns
+        whether it did. One atomic operation: of several clients that expect the same value, one
+        stores its own. In a cache, the new value expires after `time_to_live` seconds (0: never),
+        or when the present one would have."""
+        key_bytes, value_bytes = key_bytes_of(key), value_bytes_of(key, value)
+        expected_bytes = ffi.NULL if expected is None else value_bytes_of(key, expected)
+        expected_length = 0 if expected is None else len(expected_bytes)
+        lives_ns = _KEEP_EXPIRY if time_to_live is None else nanoseconds_of(time_to_live)
+        with self._call() as handle:
+            status = self._functions.compare_and_set(
+                handle, key_bytes, len(key_bytes), expected_bytes, expected_length, value_bytes,
+                len(value_bytes), lives_ns)
+        if status not in (Status.OK, Status.DIFFERS):
+            raise error_of("compare_and_set", key, status)
+        return bool(status == Status.OK)
 
     def delete(self, key: Key) -> bool:
         """Returns whether the key was in the store."""
