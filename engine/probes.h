@@ -59,6 +59,7 @@ inline constexpr Probe recovery_met_growth{45, "recovery_met_growth"};
 inline constexpr Probe memory_grew{46, "memory_grew"};
 inline constexpr Probe memory_released{47, "memory_released"};
 inline constexpr Probe memory_refused{48, "memory_refused"};
+inline constexpr Probe server_close_heard{49, "server_close_heard"};
 
 inline constexpr std::array all{compare_and_swap_lost,
                                 restart_at_lock,
@@ -108,7 +109,8 @@ inline constexpr std::array all{compare_and_swap_lost,
                                 recovery_met_growth,
                                 memory_grew,
                                 memory_released,
-                                memory_refused};
+                                memory_refused,
+                                server_close_heard};
 static_assert(all.size() <= fabric::max_probes);
 
 }  // namespace falafel::engine::probes

@@ -11,6 +11,7 @@
 #include "engine/copy_bytes.h"
 #include "engine/layout/entry.h"
 #include "engine/option_range.h"
+#include "engine/probes.h"
 
 namespace falafel::engine {
 namespace {
@@ -206,7 +207,9 @@ void Session::say_goodbye() {
 void Session::hear_server_close() {
   while (!requester_->is_broken()) {
     const std::uint64_t deadline_ns = host_.now_ns() + heartbeat_interval_ns_;
-    if (queue_pair_->wait_until_peer_closed(deadline_ns)) requester_->break_off();
+    if (!queue_pair_->wait_until_peer_closed(deadline_ns) || requester_->is_broken()) continue;
+    host_.count(probes::server_close_heard);
+    requester_->break_off();
   }
 }
 

@@ -90,6 +90,7 @@ TEST(Campaign, ReachesTheRareBranches) {
   options.choices.caches = Share::some;
   options.choices.growth = Share::some;
   options.choices.memory_growth = Share::some;
+  options.choices.heard_closes = Share::some;
   options.schedules = 3'000;
   options.jobs = 2;
   const explorer::CampaignResult result = run(options);

@@ -112,6 +112,12 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
                   "none, some or only")
       ->check(CLI::IsMember({"none", "some", "only"}))
       ->capture_default_str();
+  command
+      .add_option("--heard-closes", texts.heard_closes,
+                  "share of scenarios in which clients hear that the server has closed their "
+                  "connection, as over verbs: none, some or only")
+      ->check(CLI::IsMember({"none", "some", "only"}))
+      ->capture_default_str();
   add_simulation_options(command, texts.simulation);
 }
 
@@ -139,6 +145,7 @@ tl::expected<store_scenario::ScenarioChoices, std::string> parse_campaign(
   choices.memory_growth = parse_share(texts.memory_growth);
   choices.scans = parse_share(texts.scans);
   choices.updates = parse_share(texts.updates);
+  choices.heard_closes = parse_share(texts.heard_closes);
   auto simulation = parse_simulation(texts.simulation);
   if (!simulation) return tl::unexpected(simulation.error());
   choices.strategy = simulation->strategy;

@@ -34,6 +34,7 @@ struct CampaignTexts {
   std::string memory_growth = "none";
   std::string scans = "none";
   std::string updates = "none";
+  std::string heard_closes = "none";
 };
 
 CLI::Option* add_blocks_option(CLI::App& command, CampaignTexts& texts);

@@ -18,6 +18,7 @@ ScenarioChoices special_worlds() {
   choices.warm_restarts = Share::some;
   choices.growth = Share::some;
   choices.memory_growth = Share::some;
+  choices.heard_closes = Share::some;
   return choices;
 }
 

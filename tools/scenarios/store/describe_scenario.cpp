@@ -40,6 +40,7 @@ void append_store(std::string& text, const Scenario& scenario) {
                     scenario.evicts ? ", which evicts values" : "", scenario.wall_clock_error_ns);
   }
   if (scenario.keeps_memory) text += "  the server's memory stays when its process dies\n";
+  if (scenario.clients_hear_close) text += "  clients hear that the server has closed\n";
   if (scenario.memory_grows) {
     text +=
         fmt::format("  the memory grows, and begins with {} bytes\n", scenario.least_held_bytes);

@@ -306,6 +306,7 @@ Scenario Draw::scenario() {
   special.draw_memory_growth(scenario);
   special.draw_scans(scenario);
   special.draw_updates(scenario);
+  special.draw_heard_closes(scenario);
   allow_for_audits(scenario);
   return scenario;
 }

@@ -371,6 +371,7 @@ static nlohmann::json scenario_to_json(const Scenario& scenario) {
   if (scenario.evicts) json["evicts"] = true;
   if (scenario.keeps_memory) json["keeps_memory"] = true;
   if (scenario.memory_grows) json["memory_grows"] = true;
+  if (scenario.clients_hear_close) json["clients_hear_close"] = true;
   if (scenario.least_held_bytes > 0) json["least_held_bytes"] = scenario.least_held_bytes;
   if (scenario.wall_clock_error_ns > 0) json["wall_clock_error_ns"] = scenario.wall_clock_error_ns;
   return json;
@@ -432,6 +433,7 @@ tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json) {
   if (scenario.keeps_memory && !scenario.safeguards.bounded_walks) {
     reader.fail("keeps_memory", "is true, but safeguards.bounded-walks is not");
   }
+  reader.later_boolean("clients_hear_close", scenario.clients_hear_close);
   reader.later_boolean("memory_grows", scenario.memory_grows);
   if (scenario.memory_grows && !scenario.geometry.has_blocks()) {
     reader.fail("memory_grows", "is true, but geometry.mature_space_count is that of semi-spaces");

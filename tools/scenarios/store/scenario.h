@@ -167,6 +167,7 @@ struct Scenario final : explorer::Scenario {
   // The memory grows, and begins with this much (engine::ServerOptions).
   bool memory_grows = false;
   std::uint64_t least_held_bytes = 0;
+  bool clients_hear_close = false;  // engine::ClientOptions::hears_server_close
   // The wall clocks of clients are alternately ahead of the server's and behind it by this time.
   std::uint64_t wall_clock_error_ns = 0;
   std::vector<PlannedCleanup> cleanups;
@@ -226,6 +227,8 @@ struct ScenarioChoices {
   Share scans = Share::none;
   // Scenarios in which SETs depend on the value that the key has (update_worlds.h).
   Share updates = Share::none;
+  // Scenarios in which clients hear that the server has closed their connection.
+  Share heard_closes = Share::none;
   // Valid options of the simulator by name and value (sim::set_option), regardless of the seed.
   std::vector<std::pair<std::string, std::string>> simulator_options;
 };

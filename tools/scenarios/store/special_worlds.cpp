@@ -25,6 +25,7 @@ constexpr std::uint64_t growth_stream = 0x67726f7774682074;
 constexpr std::uint64_t memory_growth_stream = 0x6d656d6f72792067;
 constexpr std::uint64_t scan_stream = 0x7363616e206b6579;
 constexpr std::uint64_t update_stream = 0x7570646174652076;
+constexpr std::uint64_t heard_close_stream = 0x6865617220636c6f;
 
 }  // namespace
 
@@ -118,6 +119,14 @@ void SpecialWorlds::draw_updates(Scenario& scenario) const {
   fabric::RandomGenerator random(seed_ ^ update_stream);
   const bool is_one = random.below(2) == 0;
   if (is_one || choices_.updates == Share::only) add_updates(random, scenario);
+}
+
+// Half of the worlds with `some`.
+void SpecialWorlds::draw_heard_closes(Scenario& scenario) const {
+  if (choices_.heard_closes == Share::none) return;
+  fabric::RandomGenerator random(seed_ ^ heard_close_stream);
+  const bool is_one = random.below(2) == 0;
+  scenario.clients_hear_close = is_one || choices_.heard_closes == Share::only;
 }
 
 }  // namespace falafel::store_scenario

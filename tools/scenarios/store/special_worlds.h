@@ -22,6 +22,7 @@ class SpecialWorlds {
   void draw_memory_growth(Scenario& scenario) const;
   void draw_scans(Scenario& scenario) const;
   void draw_updates(Scenario& scenario) const;
+  void draw_heard_closes(Scenario& scenario) const;
 
  private:
   const ScenarioChoices& choices_;

@@ -99,7 +99,8 @@ engine::ClientOptions StoreWorld::client_options(std::uint32_t client) const {
           .renewal_percent = scenario_.renewal_percent,
           .connect_timeout_ns = 2'000 * fabric::microsecond_ns,
           .server_timeout_ns = scenario_.server_timeout_ns,
-          .acknowledge_timeout_ns = acknowledge_timeout_ns};
+          .acknowledge_timeout_ns = acknowledge_timeout_ns,
+          .hears_server_close = scenario_.clients_hear_close};
 }
 
 // The clocks of clients are alternately ahead and behind.
