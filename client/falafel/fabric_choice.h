@@ -37,8 +37,6 @@ class Fabric {
   virtual engine::ReadaheadOptions readahead() const = 0;
   // The same for the location cache.
   virtual engine::LocationCacheOptions location_cache() const = 0;
-  // The recommended engine::ClientOptions::hears_server_close.
-  virtual bool hears_server_close() const = 0;
 };
 
 // Errors: invalid_argument (an unknown fabric or an unusable directory), out_of_memory.

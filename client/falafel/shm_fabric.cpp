@@ -64,8 +64,6 @@ class ShmFabric final : public Fabric {
   }
   // Looking up the cache takes longer than the round trip that it saves.
   engine::LocationCacheOptions location_cache() const override { return {.entries = 0}; }
-  // A client sees in the shared memory that its connection is closed.
-  bool hears_server_close() const override { return false; }
 
  private:
   std::filesystem::path directory_;

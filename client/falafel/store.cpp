@@ -124,7 +124,7 @@ fabric::Result<void> Store::Connection::connect() {
       .max_operations_in_flight = options_.max_operations_in_flight,
       .connect_timeout_ns = options_.connect_timeout_ns,
       .server_timeout_ns = options_.server_timeout_ns,
-      .hears_server_close = fabric_->hears_server_close(),
+      .hears_server_close = true,
       .observer = options_.metrics ? &meter_ : nullptr};
   auto client = engine::Client::connect(*host_, address_of(options_.server), client_options);
   if (!client) return tl::unexpected(client.error());

@@ -38,8 +38,6 @@ class VerbsFabric final : public Fabric {
   std::string place() const override { return "the network"; }
   engine::ReadaheadOptions readahead() const override { return {}; }
   engine::LocationCacheOptions location_cache() const override { return {.entries = 65'536}; }
-  // The device takes seconds to notice it.
-  bool hears_server_close() const override { return true; }
 
  private:
   FabricOptions options_;

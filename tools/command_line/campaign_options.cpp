@@ -115,7 +115,7 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
   command
       .add_option("--heard-closes", texts.heard_closes,
                   "share of scenarios in which clients hear that the server has closed their "
-                  "connection, as over verbs: none, some or only")
+                  "connection: none, some or only")
       ->check(CLI::IsMember({"none", "some", "only"}))
       ->capture_default_str();
   add_simulation_options(command, texts.simulation);
