@@ -1,5 +1,6 @@
 // Disconnections: a connection breaks for a reason, which is a fault, a request without an answer
-// (the other side ended the connection, or died), or the client's own goodbye. Only operations on a
+// (the other side ended the connection, or died), the news that the other side has closed, or the
+// client's own goodbye. Only operations on a
 // broken connection answer that it is broken. Property: "refusal.disconnected".
 #pragma once
 
@@ -17,6 +18,8 @@ class Disconnections {
   void on_error(std::uint32_t queue_pair) { at(queue_pair).is_broken = true; }
   // A request on it got no answer: the other side ended the connection, or died.
   void on_no_answer(std::uint32_t queue_pair) { at(queue_pair).has_reason = true; }
+  // The client heard that the other side has closed it.
+  void on_close_heard(std::uint32_t queue_pair) { at(queue_pair).has_reason = true; }
   // A fault broke it.
   void on_fault(std::uint32_t queue_pair) { at(queue_pair).has_reason = true; }
   // The client ends the connection.

@@ -449,14 +449,17 @@ TEST(Disconnections, NeedABrokenConnectionAndAReason) {
   expect_violation(judge(false, true), "refusal.disconnected");
 }
 
-TEST(Disconnections, FaultsAndGoodbyesAreReasons) {
+TEST(Disconnections, FaultsGoodbyesAndHeardClosesAreReasons) {
   Disconnections disconnections;
   disconnections.on_error(1);
   disconnections.on_fault(1);
   disconnections.on_error(2);
   disconnections.on_goodbye(2);
+  disconnections.on_error(3);
+  disconnections.on_close_heard(3);
   disconnections.on_disconnected(1, {.key = "key"}, 9);
   disconnections.on_disconnected(2, {.key = "key"}, 9);
+  disconnections.on_disconnected(3, {.key = "key"}, 9);
   EXPECT_EQ(disconnections.judgement().verdict, Verdict::holds);
 }
 

@@ -121,6 +121,10 @@ void OperationWatch::on_queue_pair_error(const sim::TraceEvent& error) {
   disconnections_.on_error(error.subject);
 }
 
+void OperationWatch::on_connection(const sim::TraceEvent& event) {
+  if (event.detail == sim::closing_notice_detail) disconnections_.on_close_heard(event.subject);
+}
+
 // The server
 
 void OperationWatch::on_server_restart() {

@@ -47,6 +47,7 @@ class OperationWatch {
                    std::uint64_t time_ns, std::uint64_t step);
   void on_abandoned(fabric::FiberId fiber) { calls_.erase(fiber); }
   void on_goodbye(std::uint32_t queue_pair) { disconnections_.on_goodbye(queue_pair); }
+  void on_connection(const sim::TraceEvent& event);
 
   void add_violations(std::vector<checkers::Judgement>& violations) const;
 

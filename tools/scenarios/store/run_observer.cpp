@@ -85,6 +85,9 @@ void RunObserver::observe(const sim::TraceEvent& event) {
     case sim::EventKind::time_jump: operations_.on_time_jump(event); break;
     case sim::EventKind::fault: operations_.on_fault(event); break;
     case sim::EventKind::connection:
+      lives_.observe(event);
+      operations_.on_connection(event);
+      break;
     case sim::EventKind::host_started: lives_.observe(event); break;
     case sim::EventKind::host_died:
       lives_.observe(event);
