@@ -16,8 +16,7 @@ namespace falafel {
 // Thread-safe.
 class AsyncOperations final : private OperationSource {
  public:
-  AsyncOperations(AsyncRunner& runner, EndedOperations& ended)
-      : runner_(runner), ended_(ended) {}
+  AsyncOperations(AsyncRunner& runner, EndedOperations& ended) : runner_(runner), ended_(ended) {}
   ~AsyncOperations() override;  // waits until all operations have ended
   AsyncOperations(const AsyncOperations&) = delete;
   AsyncOperations& operator=(const AsyncOperations&) = delete;

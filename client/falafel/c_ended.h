@@ -21,7 +21,7 @@ class EndedOperations {
   EndedOperations(const EndedOperations&) = delete;
   EndedOperations& operator=(const EndedOperations&) = delete;
 
-  // So many further operations will end.
+  // This number of further operations will end.
   void expect(std::size_t count);
   // `ended` has one element.
   void add(std::list<falafel_operation*>& ended);

@@ -276,8 +276,7 @@ engine::SetResult Cluster::set(std::string_view key, std::string_view value,
   });
 }
 
-engine::SetResult Cluster::compare_and_set(std::string_view key,
-                                           const engine::Condition& condition,
+engine::SetResult Cluster::compare_and_set(std::string_view key, const engine::Condition& condition,
                                            std::string_view value,
                                            std::optional<std::uint64_t> time_to_live_ns) {
   return operate<engine::SetResult>(key, [&](engine::Client& client) {

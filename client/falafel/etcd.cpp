@@ -80,8 +80,8 @@ tl::expected<bool, std::string> Etcd::replace(std::string_view key, std::string_
                      {"key", to_base64(key)},
                      {"mod_revision", fmt::format("{}", revision)}};
   const json put{{"request_put", {{"key", to_base64(key)}, {"value", to_base64(text)}}}};
-  const auto answer =
-      requests_.call("/v3/kv/txn", {{"compare", json::array({compare})}, {"success", json::array({put})}});
+  const auto answer = requests_.call(
+      "/v3/kv/txn", {{"compare", json::array({compare})}, {"success", json::array({put})}});
   if (!answer) return tl::unexpected(answer.error());
   // The gateway leaves out what is false.
   const json succeeded = answer->value("succeeded", json(false));
@@ -92,10 +92,11 @@ tl::expected<bool, std::string> Etcd::replace(std::string_view key, std::string_
 // that says that there will be none.
 void Etcd::wait_for_change(std::string_view key, std::uint64_t revision,
                            std::chrono::nanoseconds longest, const std::stop_token& stop) const {
-  requests_.watch("/v3/watch",
-                  {{"create_request",
-                    {{"key", to_base64(key)}, {"start_revision", fmt::format("{}", revision + 1)}}}},
-                  {.longest = longest, .stop = stop, .awaited = {"\"events\"", "\"canceled\""}});
+  requests_.watch(
+      "/v3/watch",
+      {{"create_request",
+        {{"key", to_base64(key)}, {"start_revision", fmt::format("{}", revision + 1)}}}},
+      {.longest = longest, .stop = stop, .awaited = {"\"events\"", "\"canceled\""}});
 }
 
 }  // namespace falafel

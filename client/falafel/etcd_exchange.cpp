@@ -126,10 +126,10 @@ class Exchange {
 };
 
 template <typename Stream>
-tl::expected<EtcdAnswer, std::string> exchange_over(asio::io_context& context, Stream& stream,
-                                                    const EtcdEndpoint& endpoint,
-                                                    const EtcdRequest& request,
-                                                    const EtcdPatience& patience) {
+tl::expected<EtcdAnswer, std::string> ask_over(asio::io_context& context, Stream& stream,
+                                               const EtcdEndpoint& endpoint,
+                                               const EtcdRequest& request,
+                                               const EtcdPatience& patience) {
   constexpr std::chrono::milliseconds between_looks(50);
   Exchange<Stream> exchange(context, stream, endpoint, request, patience);
   exchange.start();
@@ -157,19 +157,19 @@ error_code expect_certificate_of(const EtcdEndpoint& endpoint, TlsStream& stream
 
 }  // namespace
 
-tl::expected<EtcdAnswer, std::string> exchange(const EtcdEndpoint& endpoint, EtcdTls* tls,
+tl::expected<EtcdAnswer, std::string> ask_etcd(const EtcdEndpoint& endpoint, EtcdTls* tls,
                                                const EtcdRequest& request,
                                                const EtcdPatience& patience) {
   asio::io_context context;
   if (!endpoint.has_tls) {
     TcpStream stream(context);
-    return exchange_over(context, stream, endpoint, request, patience);
+    return ask_over(context, stream, endpoint, request, patience);
   }
   TlsStream stream(context, tls->context);
   if (const error_code error = expect_certificate_of(endpoint, stream); error) {
     return tl::unexpected(error.message());
   }
-  return exchange_over(context, stream, endpoint, request, patience);
+  return ask_over(context, stream, endpoint, request, patience);
 }
 
 // Certificates

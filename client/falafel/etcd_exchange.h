@@ -1,4 +1,5 @@
-// One request to an endpoint of etcd and its answer, over HTTP or HTTPS, on a connection of its own.
+// One request to an endpoint of etcd and its answer, over HTTP or HTTPS, on a connection of its
+// own.
 #pragma once
 
 #include <chrono>
@@ -44,9 +45,9 @@ struct EtcdPatience {
   std::vector<std::string> awaited{};
 };
 
-// Waits for the answer. Errors are explanations, also if the answer is incomplete and has nothing of
-// what was awaited. `tls` is used if the endpoint has it, and must not be null then.
-tl::expected<EtcdAnswer, std::string> exchange(const EtcdEndpoint& endpoint, EtcdTls* tls,
+// Waits for the answer. Errors are explanations, also if the answer is incomplete and has nothing
+// of what was awaited. `tls` is used if the endpoint has it, and must not be null then.
+tl::expected<EtcdAnswer, std::string> ask_etcd(const EtcdEndpoint& endpoint, EtcdTls* tls,
                                                const EtcdRequest& request,
                                                const EtcdPatience& patience);
 

@@ -100,9 +100,9 @@ tl::expected<EtcdRequests, std::string> EtcdRequests::of_endpoints(
 tl::expected<EtcdAnswer, std::string> EtcdRequests::post(const EtcdEndpoint& endpoint,
                                                          std::string_view target,
                                                          const json& body) const {
-  auto answer = exchange(
-      endpoint, tls_.get(),
-      {.target = std::string(target), .body = body.dump(), .token = token_}, {.longest = patience});
+  auto answer = ask_etcd(endpoint, tls_.get(),
+                         {.target = std::string(target), .body = body.dump(), .token = token_},
+                         {.longest = patience});
   if (answer) return answer;
   return tl::unexpected(fmt::format("{}: {}", endpoint.description(), answer.error()));
 }
@@ -111,8 +111,8 @@ tl::expected<void, std::string> EtcdRequests::log_in(const EtcdEndpoint& endpoin
   const auto password = password_in(access_.password_file);
   if (!password) return tl::unexpected(password.error());
   token_.clear();
-  const auto answer = post(endpoint, "/v3/auth/authenticate",
-                           {{"name", access_.user}, {"password", *password}});
+  const auto answer =
+      post(endpoint, "/v3/auth/authenticate", {{"name", access_.user}, {"password", *password}});
   if (!answer) return tl::unexpected(answer.error());
   const json object = json::parse(answer->body, nullptr, false);
   const json token = object.is_object() ? object.value("token", json()) : json();
@@ -169,7 +169,7 @@ tl::expected<json, std::string> EtcdRequests::call(std::string_view target, cons
 
 void EtcdRequests::watch(std::string_view target, const json& body,
                          const EtcdPatience& until) const {
-  (void)exchange(endpoints_[preferred_], tls_.get(),
+  (void)ask_etcd(endpoints_[preferred_], tls_.get(),
                  {.target = std::string(target), .body = body.dump(), .token = token_}, until);
 }
 

@@ -1,6 +1,6 @@
 // A connection to the server with everything that its operations share, and two fibers: one
-// receives the server's messages, and one sends the client's. A third one may wait for the server to
-// close the connection.
+// receives the server's messages, and one sends the client's. A third one may wait for the server
+// to close the connection.
 //
 // The client and every fiber that uses the session share its ownership, so it outlives both.
 #pragma once

@@ -113,7 +113,8 @@ TEST_F(CClusterTest, StoresFindsAndDeletes) {
 
 TEST_F(CClusterTest, ComparesAndSets) {
   open();
-  const auto compare_and_set = [&](const std::string& key, const char* expected, const char* value) {
+  const auto compare_and_set = [&](const std::string& key, const char* expected,
+                                   const char* value) {
     return falafel_cluster_compare_and_set(cluster(), key.data(), key.size(), expected,
                                            expected == nullptr ? 0 : std::strlen(expected), value,
                                            std::strlen(value), FALAFEL_KEEP_EXPIRY);
@@ -227,7 +228,8 @@ TEST_F(CClusterTest, RunsSubmittedOperations) {
 
 TEST_F(CClusterTest, ADescriptorShowsThatOperationsHaveEnded) {
   open();
-  pollfd descriptor{.fd = falafel_cluster_poll_descriptor(cluster()), .events = POLLIN, .revents = 0};
+  pollfd descriptor{
+      .fd = falafel_cluster_poll_descriptor(cluster()), .events = POLLIN, .revents = 0};
   ASSERT_GE(descriptor.fd, 0);
   EXPECT_EQ(::poll(&descriptor, 1, 0), 0);
   auto all = keys(3);

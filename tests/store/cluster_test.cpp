@@ -223,9 +223,8 @@ TEST_F(ClusterTest, AScanThatOutlivesTheLeaseIsIncomplete) {
   const auto cluster = Cluster::open(changed);
   ASSERT_TRUE(cluster) << cluster.error().detail;
   open_store("one")->set("key", "value");
-  const auto visited = (*cluster)->for_each_key([](auto, auto, auto) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1'100));
-  });
+  const auto visited = (*cluster)->for_each_key(
+      [](auto, auto, auto) { std::this_thread::sleep_for(std::chrono::milliseconds(1'100)); });
   EXPECT_EQ(visited, tl::unexpected(Answer::disconnected));
 }
 

@@ -176,7 +176,8 @@ TEST_F(EtcdUser, IsRefusedForAWrongPassword) {
 }
 
 TEST_F(EtcdUser, IsRefusedWhenANewTokenDoesNotHelp) {
-  Gateway gateway(std::vector{first_token, no_such_key, invalid_token, second_token, invalid_token});
+  Gateway gateway(
+      std::vector{first_token, no_such_key, invalid_token, second_token, invalid_token});
   auto etcd = Etcd::of_endpoints({gateway.endpoint()}, access_);
   EXPECT_TRUE(etcd->read("key"));
   const auto refused = etcd->read("key");
