@@ -76,10 +76,14 @@ ChainOutcome PendingOperation::execute_chain(std::span<fabric::WorkRequest> chai
     throw;
   }
   in_flight_ = false;
+  note_round_trip(chain);
+  return outcome;
+}
+
+void PendingOperation::note_round_trip(std::span<const fabric::WorkRequest> chain) {
   statistics_.verbs += chain.size();
   for (const fabric::WorkRequest& request : chain) statistics_.bytes += request.length_bytes;
   ++statistics_.round_trips;
-  return outcome;
 }
 
 ChainOutcome PendingOperation::post_together_or_apart(std::span<fabric::WorkRequest> chain) {
@@ -90,7 +94,14 @@ ChainOutcome PendingOperation::post_together_or_apart(std::span<fabric::WorkRequ
   return session_->requester().post_and_wait(chain);
 }
 
+// A READ at once takes neither a place in the queue nor a fiber that polls.
 bool PendingOperation::read(std::span<fabric::WorkRequest> chain) {
+  if (chain.size() == 1 && is_apart() && session_->requester().read_at_once(chain.front())) {
+    spend(fabric::Work::round_trip, 0);
+    ++statistics_.doorbells;
+    note_round_trip(chain);
+    return true;
+  }
   return execute_chain(chain) == ChainOutcome::completed;
 }
 

@@ -106,6 +106,7 @@ class PendingOperation {
   std::size_t take_slot() const;  // waits
   bool is_apart() const { return gathering_ == nullptr || apart_.has_value(); }
   ChainOutcome execute_chain(std::span<fabric::WorkRequest> chain);
+  void note_round_trip(std::span<const fabric::WorkRequest> chain);
   ChainOutcome post_together_or_apart(std::span<fabric::WorkRequest> chain);
   bool read_rest(const LoadedContainer& container, std::uint64_t begin);
 

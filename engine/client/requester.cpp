@@ -15,6 +15,11 @@ Requester::Requester(fabric::Host& host, fabric::CompletionQueue& completions,
       capacity_(capacity),
       room_(host.create_event()) {}
 
+void Requester::attach(fabric::QueuePair& queue_pair) {
+  queue_pair_ = &queue_pair;
+  immediate_reads_ = dynamic_cast<fabric::ImmediateReads*>(&queue_pair);
+}
+
 void Requester::Chain::set_unused() {
   used = refused = lacked_memory = false;
   requests = finished = succeeded = 0;
@@ -29,7 +34,7 @@ class Requester::Polling {
   Polling(Requester& requester, const fabric::Event& own) : requester_(requester), own_(own) {}
   ~Polling() {
     if (is_ours_) requester_.polling_ = false;
-    if (!requester_.polling_) requester_.wake_another(own_);
+    if (!requester_.polling_ && requester_.asleep_ > 0) requester_.wake_another(own_);
   }
   Polling(const Polling&) = delete;
   Polling& operator=(const Polling&) = delete;
@@ -45,6 +50,18 @@ class Requester::Polling {
   bool is_ours_ = false;
 };
 
+// A fiber that waits for an event. Nobody else needs to hear of one.
+class Requester::Sleep {
+ public:
+  explicit Sleep(Requester& requester) : requester_(requester) { ++requester_.asleep_; }
+  ~Sleep() { --requester_.asleep_; }
+  Sleep(const Sleep&) = delete;
+  Sleep& operator=(const Sleep&) = delete;
+
+ private:
+  Requester& requester_;
+};
+
 template <typename Condition, typename MayPoll>
 void Requester::wait_until(const Condition& condition, const MayPoll& may_poll,
                            fabric::Event& event) {
@@ -55,6 +72,7 @@ void Requester::wait_until(const Condition& condition, const MayPoll& may_poll,
       completions_.wait(fabric::never_ns);
       dispatch();
     } else {
+      const Sleep sleep(*this);
       event.wait(fabric::never_ns);
     }
   }
@@ -154,7 +172,7 @@ void Requester::complete(const fabric::WorkCompletion& completion) {
   if (!has_failed) chain.succeeded = is_success ? finished : finished - 1;
   if (!is_success) break_off();
   if (!chain.is_done()) return;
-  room_->notify_all();
+  if (asleep_ > 0) room_->notify_all();
   finish(chain);
 }
 
@@ -163,7 +181,7 @@ void Requester::complete(const fabric::WorkCompletion& completion) {
 void Requester::finish(Chain& chain) {
   if (chain.gathering != nullptr) chain.gathering->on_completed(chain.fibers);
   if (chain.fibers == 0) return chain.set_unused();
-  chain.completed->notify_all();
+  if (asleep_ > 0) chain.completed->notify_all();
 }
 
 void Requester::wake_another(const fabric::Event& own) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "fabric/fabric.h"
+#include "fabric/immediate_reads.h"
 
 namespace falafel::engine {
 
@@ -41,12 +42,17 @@ class Requester {
   // once, when the requester finds that the connection is broken.
   Requester(fabric::Host& host, fabric::CompletionQueue& completions, std::uint32_t capacity,
             std::function<void()> on_broken);
-  void attach(fabric::QueuePair& queue_pair) { queue_pair_ = &queue_pair; }
+  void attach(fabric::QueuePair& queue_pair);
 
   // Posts the chain with one doorbell and waits until all of it has completed. Sets identifiers and
   // signals of the requests. If the fiber is cancelled while it waits, its buffers remain in use.
   // Throws std::bad_alloc if there is no memory to post; nothing was sent.
   ChainOutcome post_and_wait(std::span<fabric::WorkRequest> chain);
+
+  // Carries out a READ at once, without a completion. Returns false if it has to be posted.
+  bool read_at_once(const fabric::WorkRequest& request) {
+    return immediate_reads_ != nullptr && !broken_ && immediate_reads_->read_at_once(request);
+  }
 
   // The same in steps, for a chain that fibers share. When it has completed, the gathering learns
   // how many fibers waited for it. A chain that no fiber waits for must not be used.
@@ -83,6 +89,7 @@ class Requester {
     void set_unused();
   };
   class Polling;
+  class Sleep;
 
   ChainIndex take_chain();
   void wait_for_room(std::size_t requests);
@@ -100,6 +107,7 @@ class Requester {
   fabric::Host& host_;
   fabric::CompletionQueue& completions_;
   fabric::QueuePair* queue_pair_ = nullptr;
+  fabric::ImmediateReads* immediate_reads_ = nullptr;  // of the queue pair, if it has them
   std::function<void()> on_broken_;
   std::uint32_t capacity_;
   std::uint32_t queued_ = 0;  // number of posted requests whose completion has not been polled
@@ -107,6 +115,7 @@ class Requester {
   std::unique_ptr<fabric::Event> room_;
   std::array<fabric::WorkCompletion, 16> batch_{};  // the completions polled last
   bool polling_ = false;                            // a fiber polls the queue
+  std::uint32_t asleep_ = 0;                        // fibers that wait for an event
   bool broken_ = false;
 };
 

@@ -12,7 +12,7 @@ constexpr std::size_t first_ring_entries = 16;
 }
 
 CompletionQueue::CompletionQueue(Host& host, std::uint32_t capacity)
-    : host_(host), capacity_(capacity), ring_(first_ring_entries) {}
+    : host_(host), capacity_(capacity), ring_(first_ring_entries), mask_(first_ring_entries - 1) {}
 
 void CompletionQueue::reserve(std::uint32_t entries) {
   FALAFEL_ASSERT(entries <= unreserved(), "{} entries are reserved of {} that are free", entries,
@@ -20,27 +20,13 @@ void CompletionQueue::reserve(std::uint32_t entries) {
   reserved_ += entries;
 }
 
-void CompletionQueue::expect(std::uint32_t requests) {
-  if (expected_ + requests > ring_.size()) grow(std::bit_ceil(expected_ + requests));
-  expected_ += requests;
-}
-
-void CompletionQueue::grow(std::size_t entries) {
-  std::vector<Entry> larger(entries);
+void CompletionQueue::grow(std::size_t least_entries) {
+  std::vector<Entry> larger(std::bit_ceil(least_entries));
   for (std::uint64_t index = first_; index != end_; ++index) {
     larger[index & (larger.size() - 1)] = entry(index);
   }
   ring_ = std::move(larger);
-}
-
-void CompletionQueue::push(const fabric::WorkCompletion& completion, QueuePair& queue_pair,
-                           std::uint32_t places) {
-  FALAFEL_ASSERT(end_ - first_ < capacity_, "a completion queue overflows its {} entries",
-                 capacity_);
-  FALAFEL_ASSERT(end_ - first_ < ring_.size(), "a completion of queue pair {} was not expected",
-                 completion.queue_pair_number);
-  entry(end_++) = {.completion = completion, .queue_pair = &queue_pair, .places = places};
-  if (!waiters_.empty()) waiters_.wake_all();
+  mask_ = ring_.size() - 1;
 }
 
 std::size_t CompletionQueue::poll(std::span<fabric::WorkCompletion> destination) {

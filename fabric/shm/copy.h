@@ -41,6 +41,14 @@ inline void copy_bytes(std::byte* destination, std::byte* source, std::size_t le
 // The side whose aligned words must be copied whole: the memory of the responder.
 enum class WholeWords : bool { of_source, of_destination };
 
+// Every twentieth instruction of a GET is in this loop, even though it is unrolled.
+inline void copy_words(std::byte* destination, std::byte* source, std::size_t words) {
+#pragma GCC unroll 8
+  for (std::size_t index = 0; index < words; ++index) {
+    store_word(destination + index * word_bytes, load_word(source + index * word_bytes));
+  }
+}
+
 // For sides whose words are aligned differently: assembles, or takes apart, the words of the other
 // side.
 inline void copy_displaced(std::byte* destination, std::byte* source, std::size_t words,
@@ -59,8 +67,8 @@ inline void copy_displaced(std::byte* destination, std::byte* source, std::size_
   }
 }
 
-inline void copy_shared(std::byte* destination, std::byte* source, std::size_t length,
-                        WholeWords whole) {
+inline void copy_with_parts_of_words(std::byte* destination, std::byte* source, std::size_t length,
+                                     WholeWords whole) {
   const std::size_t beyond = beyond_word(whole == WholeWords::of_source ? source : destination);
   const std::size_t head =
       beyond == 0 ? 0 : (length < word_bytes - beyond ? length : word_bytes - beyond);
@@ -69,14 +77,20 @@ inline void copy_shared(std::byte* destination, std::byte* source, std::size_t l
   source += head;
   const std::size_t words = (length - head) / word_bytes;
   if (beyond_word(destination) == beyond_word(source)) {
-    for (std::size_t index = 0; index < words; ++index) {
-      store_word(destination + index * word_bytes, load_word(source + index * word_bytes));
-    }
+    copy_words(destination, source, words);
   } else {
     copy_displaced(destination, source, words, whole);
   }
   const std::size_t moved = words * word_bytes;
   copy_bytes(destination + moved, source + moved, length - head - moved);
+}
+
+inline void copy_shared(std::byte* destination, std::byte* source, std::size_t length,
+                        WholeWords whole) {
+  const bool are_words =
+      beyond_word(destination) == 0 && beyond_word(source) == 0 && length % word_bytes == 0;
+  if (are_words) return copy_words(destination, source, length / word_bytes);
+  copy_with_parts_of_words(destination, source, length, whole);
 }
 
 }  // namespace falafel::shm

@@ -26,36 +26,30 @@ constexpr std::uint32_t index_of(std::uint32_t key) { return key % max_keys; }
 }  // namespace
 
 // The fields belong to the control word if it is the same before and after reading them.
-bool KeyCache::learn(const MappedArena& arena, std::uint32_t key, std::uint64_t domain,
-                     Known& known) {
-  if (index_of(key) >= arena.header().key_entries.load(std::memory_order_acquire)) return false;
-  KeyEntry& entry = arena.key_entry(index_of(key));
+bool KeyCache::learn(std::uint32_t key, Known& known) const {
+  if (index_of(key) >= arena_->header().key_entries.load(std::memory_order_acquire)) return false;
+  KeyEntry& entry = arena_->key_entry(index_of(key));
   const std::uint64_t control = entry.control.load(std::memory_order_acquire);
   if (control >> rights::bits != key || key == 0) return false;
   const std::uint64_t begin = entry.begin.load(std::memory_order_acquire);
   const std::uint64_t end = entry.end.load(std::memory_order_acquire);
   const std::uint64_t block = entry.block.load(std::memory_order_acquire);
-  const bool same_domain = entry.domain.load(std::memory_order_acquire) == domain;
+  const bool same_domain = entry.domain.load(std::memory_order_acquire) == domain_;
   if (entry.control.load(std::memory_order_acquire) != control) return false;
-  if (!same_domain || !arena.reaches(block, end)) return false;
-  known = {.control = control, .begin = begin, .end = end, .block = arena.at(block)};
+  if (!same_domain || !arena_->reaches(block, end)) return false;
+  known = {.word = &entry.control,
+           .control = control,
+           .begin = begin,
+           .end = end,
+           .block = arena_->at(block)};
   return true;
 }
 
-Lookup KeyCache::look_up(const MappedArena& arena, std::uint32_t key, std::uint64_t domain,
-                         std::uint64_t offset, std::uint64_t length_bytes, std::uint64_t right) {
+Lookup KeyCache::look_up_anew(std::uint32_t key, std::uint64_t offset, std::uint64_t length_bytes,
+                              std::uint64_t right) {
   Known& known = known_[key % entries];
-  // A key that was ever known has an entry with memory.
-  const bool was_known = known.control >> rights::bits == key && key != 0;
-  const bool is_known =
-      was_known &&
-      arena.key_entry(index_of(key)).control.load(std::memory_order_acquire) == known.control;
-  if (!is_known && !learn(arena, key, domain, known)) return {};
-  if (offset < known.begin || offset > known.end || length_bytes > known.end - offset) {
-    return {.result = Lookup::Result::out_of_bounds};
-  }
-  if ((known.control & right) != right) return {.result = Lookup::Result::no_right};
-  return {.result = Lookup::Result::found, .address = known.block + offset};
+  if (!learn(key, known)) return {};
+  return known.look_up(offset, length_bytes, right);
 }
 
 KeyEntry& KeyTable::entry_of(std::uint32_t key) const {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <mutex>
@@ -35,21 +37,45 @@ struct Lookup {
 // protection domain.
 class KeyCache {
  public:
-  Lookup look_up(const MappedArena& arena, std::uint32_t key, std::uint64_t domain,
-                 std::uint64_t offset, std::uint64_t length_bytes, std::uint64_t right);
+  KeyCache() = default;  // knows no key and must not be asked for one
+  KeyCache(const MappedArena& arena, std::uint64_t domain) : arena_(&arena), domain_(domain) {}
+
+  [[gnu::always_inline]] Lookup look_up(std::uint32_t key, std::uint64_t offset,
+                                        std::uint64_t length_bytes, std::uint64_t right) {
+    const Known& known = known_[key % entries];
+    if (!known.is_valid(key)) return look_up_anew(key, offset, length_bytes, right);
+    return known.look_up(offset, length_bytes, right);
+  }
 
  private:
   static constexpr std::size_t entries = 8;
   struct Known {
+    const std::atomic<std::uint64_t>* word = nullptr;  // the control word of the key's entry
     std::uint64_t control = 0;
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
     std::byte* block = nullptr;
-  };
-  // Returns whether the key is valid in this domain.
-  static bool learn(const MappedArena& arena, std::uint32_t key, std::uint64_t domain,
-                    Known& known);
 
+    bool is_valid(std::uint32_t key) const {
+      return control >> rights::bits == key && word != nullptr &&
+             word->load(std::memory_order_acquire) == control;
+    }
+    [[gnu::always_inline]] Lookup look_up(std::uint64_t offset, std::uint64_t length_bytes,
+                                          std::uint64_t right) const {
+      if (offset < begin || offset > end || length_bytes > end - offset) {
+        return {.result = Lookup::Result::out_of_bounds};
+      }
+      if ((control & right) != right) return {.result = Lookup::Result::no_right};
+      return {.result = Lookup::Result::found, .address = block + offset};
+    }
+  };
+  [[gnu::cold]] Lookup look_up_anew(std::uint32_t key, std::uint64_t offset,
+                                    std::uint64_t length_bytes, std::uint64_t right);
+  // Returns whether the key is valid in this domain.
+  bool learn(std::uint32_t key, Known& known) const;
+
+  const MappedArena* arena_ = nullptr;
+  std::uint64_t domain_ = 0;
   std::array<Known, entries> known_{};
 };
 

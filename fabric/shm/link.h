@@ -102,7 +102,7 @@ class Link : public std::enable_shared_from_this<Link> {
   // The peer closed its end of the socket without a goodbye, or its process has ended and keeps no
   // memory that serves on. The process has a life sign because the socket may tell later. A peer
   // that keeps memory is also lost when it says goodbye, so that a restart takes no time-out.
-  bool is_lost() const {
+  [[gnu::always_inline]] bool is_lost() const {
     if (has_ended(peer_.arena->header().life)) return !is_served_by_memory_alone();
     return lost_.load() || (peer_.pass != 0 && peer_has_closed());
   }

@@ -28,16 +28,6 @@ void for_each_piece(LocalParts parts, std::uint64_t offset, std::uint64_t length
 
 }  // namespace
 
-std::byte* find_whole(LocalParts parts, std::uint64_t offset, std::uint64_t length_bytes) {
-  for (const LocalPart& part : parts) {
-    if (offset < part.length_bytes) {
-      return length_bytes <= part.length_bytes - offset ? part.begin + offset : nullptr;
-    }
-    offset -= part.length_bytes;
-  }
-  return nullptr;
-}
-
 void gather(LocalParts parts, std::uint64_t offset, std::span<std::byte> destination) {
   std::byte* to = destination.data();
   for_each_piece(parts, offset, destination.size(),

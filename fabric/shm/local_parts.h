@@ -30,7 +30,15 @@ inline LocalParts take_parts(LocalParts& parts, std::size_t count) {
 }
 
 // A range of the buffer: where it is, if it is within one part; otherwise null.
-std::byte* find_whole(LocalParts parts, std::uint64_t offset, std::uint64_t length_bytes);
+inline std::byte* find_whole(LocalParts parts, std::uint64_t offset, std::uint64_t length_bytes) {
+  for (const LocalPart& part : parts) {
+    if (offset < part.length_bytes) {
+      return length_bytes <= part.length_bytes - offset ? part.begin + offset : nullptr;
+    }
+    offset -= part.length_bytes;
+  }
+  return nullptr;
+}
 // Copies a range of the buffer.
 void gather(LocalParts parts, std::uint64_t offset, std::span<std::byte> destination);
 void scatter(LocalParts parts, std::uint64_t offset, std::span<std::byte> source);

@@ -16,9 +16,8 @@ using fabric::Result;
 
 fabric::LocalBuffer QueuePair::examine_local(const fabric::MemoryAddress& local,
                                              std::uint64_t length_bytes, bool is_written) {
-  const Lookup found =
-      local_keys_.look_up(host_.arena(), local.key, domain_, local.offset, length_bytes,
-                          is_written ? rights::local_write : rights::none);
+  const Lookup found = local_keys_.look_up(local.key, local.offset, length_bytes,
+                                           is_written ? rights::local_write : rights::none);
   locals_.push_back({.begin = found.address, .length_bytes = length_bytes});
   switch (found.result) {
     case Lookup::Result::found: return fabric::LocalBuffer::usable;

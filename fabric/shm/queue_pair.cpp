@@ -39,6 +39,7 @@ QueuePair::QueuePair(Host& host, const fabric::QueuePairOptions& options, std::u
       domain_(domain),
       send_completions_(static_cast<CompletionQueue&>(*options.send_completions)),
       receive_completions_(static_cast<CompletionQueue&>(*options.receive_completions)),
+      local_keys_(host.arena(), domain),
       waiting_(options.max_send_requests),
       receive_ids_(std::bit_ceil(options.max_receive_requests)) {
   host_.add(*this);
@@ -53,10 +54,7 @@ void QueuePair::attach(std::shared_ptr<Link> link) {
   FALAFEL_ASSERT(link->own().domain == domain_, "queue pair {} of domain {} got a link of {}",
                  number_, domain_, link->own().domain);
   link_ = std::move(link);
-}
-
-bool QueuePair::is_in_error() const {
-  return link_->own_gate().state.load(std::memory_order_acquire) != GateState::ready;
+  remote_keys_ = KeyCache(link_->peer_arena(), link_->peer().domain);
 }
 
 QueuePairState QueuePair::state() const {

@@ -1,8 +1,9 @@
 // A reliable connection. The thread that posts a request carries it out, at once and in order. A
 // request that must wait (a SEND that finds no receive request, a peer that does not answer) waits
-// in a queue, and later requests wait behind it. Three files implement a queue pair:
+// in a queue, and later requests wait behind it. Four files implement a queue pair:
 //   posting.cpp     checks and accepts requests
 //   transfer.cpp    carries requests out in the peer's memory
+//   single_read.cpp does both for a READ without a completion
 //   queue_pair.cpp  completes, retries and flushes requests, and receives messages
 #pragma once
 
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "fabric/fabric.h"
+#include "fabric/immediate_reads.h"
 #include "fabric/posting_rules.h"
 #include "fabric/shm/key_table.h"
 #include "fabric/shm/link.h"
@@ -22,7 +24,7 @@ namespace falafel::shm {
 class CompletionQueue;
 class Host;
 
-class QueuePair final : public fabric::QueuePair {
+class QueuePair final : public fabric::QueuePair, public fabric::ImmediateReads {
  public:
   QueuePair(Host& host, const fabric::QueuePairOptions& options, std::uint32_t number,
             std::uint64_t domain);
@@ -34,6 +36,7 @@ class QueuePair final : public fabric::QueuePair {
   fabric::Transport transport() const override { return options_.transport; }
   fabric::QueuePairState state() const override;
   fabric::Result<void> post_send(std::span<const fabric::WorkRequest> chain) override;
+  bool read_at_once(const fabric::WorkRequest& request) override;
   fabric::Result<void> post_receive(std::span<const fabric::ReceiveRequest> chain) override;
   void move_to_error() override;
   void close() override;
@@ -90,8 +93,13 @@ class QueuePair final : public fabric::QueuePair {
   ReceiveSlot* next_receive_slot() const;
   void fill(ReceiveSlot& slot, const fabric::WorkRequest& request, ReceiveStatus status);
   std::byte* find_remote(const fabric::MemoryAddress& remote, std::uint64_t length_bytes,
-                         std::uint64_t right);
-  bool may_go_on() const;
+                         std::uint64_t right) {
+    return remote_keys_.look_up(remote.key, remote.offset, length_bytes, right).address;
+  }
+  bool may_go_on() const {
+    return link_->peer_gate().state.load(std::memory_order_acquire) == GateState::ready &&
+           !is_in_error();
+  }
 
   void complete(const fabric::WorkRequest& request, fabric::CompletionStatus status);
   // Completes the first request that fails.
@@ -105,7 +113,9 @@ class QueuePair final : public fabric::QueuePair {
   void collect_received();
   fabric::WorkCompletion receive_completion(std::uint32_t index,
                                             fabric::CompletionStatus status) const;
-  bool is_in_error() const;
+  bool is_in_error() const {
+    return link_->own_gate().state.load(std::memory_order_acquire) != GateState::ready;
+  }
 
   Host& host_;
   fabric::QueuePairOptions options_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fabric/masked_atomics.h"
+#include "fabric/shm/busy.h"
 #include "fabric/shm/copy.h"
 #include "fabric/shm/host.h"
 #include "fabric/shm/key_table.h"
@@ -19,18 +20,6 @@ using fabric::Opcode;
 namespace {
 
 constexpr std::uint64_t max_prefetch_bytes = 256;
-
-// While it lives, the peer sees that its memory is in use (Gate::peer_is_busy).
-class Busy {
- public:
-  explicit Busy(Gate& gate) : gate_(gate) { gate_.peer_is_busy.store(1); }
-  ~Busy() { gate_.peer_is_busy.store(0, std::memory_order_release); }
-  Busy(const Busy&) = delete;
-  Busy& operator=(const Busy&) = delete;
-
- private:
-  Gate& gate_;
-};
 
 // Returns the previous word.
 std::uint64_t change_word_at(std::byte* remote, const fabric::WorkRequest& request) {
@@ -64,7 +53,9 @@ Arrival arrival_of(Opcode opcode) {
 std::size_t QueuePair::carry_out_at_once(std::span<const fabric::WorkRequest> chain,
                                          LocalParts& locals) {
   const Busy busy(link_->peer_gate());
-  for (const fabric::WorkRequest& request : chain) prefetch(request);
+  if (chain.size() > 1) {
+    for (const fabric::WorkRequest& request : chain) prefetch(request);
+  }
   bool has_stored = false;
   for (std::size_t index = 0; index < chain.size(); ++index) {
     if (is_in_error()) return index;
@@ -87,8 +78,8 @@ std::size_t QueuePair::carry_out_at_once(std::span<const fabric::WorkRequest> ch
   return chain.size();
 }
 
-// Fetches the memory of all READs of a chain at once. Otherwise each READ would wait for its memory
-// alone.
+// Fetches the memory of all READs of a longer chain at once. Otherwise each READ would wait for its
+// memory alone.
 void QueuePair::prefetch(const fabric::WorkRequest& request) {
   if (request.opcode != Opcode::read) return;
   const std::byte* const remote =
@@ -98,19 +89,6 @@ void QueuePair::prefetch(const fabric::WorkRequest& request) {
   for (std::uint64_t line = 0; line < length; line += cache_line_bytes) {
     __builtin_prefetch(remote + line);
   }
-}
-
-bool QueuePair::may_go_on() const {
-  return link_->peer_gate().state.load(std::memory_order_acquire) == GateState::ready &&
-         !is_in_error();
-}
-
-std::byte* QueuePair::find_remote(const fabric::MemoryAddress& remote, std::uint64_t length_bytes,
-                                  std::uint64_t right) {
-  return remote_keys_
-      .look_up(link_->peer_arena(), remote.key, link_->peer().domain, remote.offset, length_bytes,
-               right)
-      .address;
 }
 
 QueuePair::Outcome QueuePair::retry(const Waiting& waiting) {

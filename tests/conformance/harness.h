@@ -36,6 +36,7 @@ struct Capabilities {
   bool changes_access = true;        // MemoryRegion::change_access
   bool whole_words_anywhere = true;  // including those of transfers that begin inside a word
   bool places_in_address_order = false;
+  bool reads_at_once = false;  // fabric/immediate_reads.h
 };
 
 enum class Role { client, server };

@@ -29,7 +29,8 @@ std::vector<VariantPointer> backend_variants() {
                          .inlines_data = true,
                          .masked_atomics = true,
                          .keeps_memory = true,
-                         .places_in_address_order = true},
+                         .places_in_address_order = true,
+                         .reads_at_once = true},
                         FALAFEL_RUNS_WITH_THREADS, FALAFEL_RUNS_WITH_PROCESSES);
 }
 

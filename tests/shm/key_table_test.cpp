@@ -23,7 +23,7 @@ constexpr KeyTable::Region region{.domain = domain,
 class KeyTableTest : public testing::Test {
  protected:
   Lookup::Result look_up(std::uint32_t key) {
-    return cache_.look_up(*arena_->mapping(), key, domain, 0, 8, rights::remote_read).result;
+    return cache_.look_up(key, 0, 8, rights::remote_read).result;
   }
 
   // The memory that the file uses.
@@ -35,7 +35,7 @@ class KeyTableTest : public testing::Test {
 
   std::unique_ptr<Arena> arena_ = Arena::create(limit_bytes, false, {1, 2}).value();
   KeyTable keys_{*arena_};
-  KeyCache cache_;
+  KeyCache cache_{*arena_->mapping(), domain};
 };
 
 TEST_F(KeyTableTest, TakesMemoryAsKeysAreGiven) {
