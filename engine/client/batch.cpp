@@ -43,9 +43,9 @@ class BatchFibers {
 // The session, and with it the observer's address, outlives the operation.
 template <typename Perform>
 auto observe(const OperationContext& context, Operation operation, const Perform& perform) {
+  if (context.session->options().observer == nullptr) return perform();
   const std::shared_ptr<Session> session = context.session;
   OperationObserver* const observer = session->options().observer;
-  if (observer == nullptr) return perform();
   const std::uint64_t begun = observer->begun();
   auto result = perform();
   observer->ended(operation, result.answer, result.statistics, begun);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/container/static_vector.hpp>
 #include <new>
 #include <optional>
 #include <utility>
@@ -19,14 +20,13 @@ namespace {
 // An entry of the chunk whose container may have the key.
 struct Candidate {
   std::uint64_t index = 0;
+  bool may_hold_container = false;
   LoadedContainer container{};
 };
 
-// One search from the home slot on. Returns nullopt if FIND has to restart.
+// One search from the home slot on.
 class FindOperation {
  public:
-  using Result = std::optional<FindResult>;
-
   FindOperation(PendingOperation& operation, const HashedKey& key, Walk::By by)
       : operation_(operation),
         buffers_(operation.buffers()),
@@ -34,15 +34,18 @@ class FindOperation {
         references_(operation.geometry()),
         walk_(operation, key.hash, by) {}
 
-  Result run();
+  // Returns nullptr if FIND has to restart.
+  const FindResult* run();
   bool met_lock() const { return met_lock_; }
   bool met_change() const { return met_change_; }
 
  private:
-  Result search_chunk();
-  // Searches the containers of the candidates, several at once. Returns nullopt if the key is not
-  // among them; `restart_` tells whether the search has to restart.
-  Result search_containers(std::uint64_t occupied);
+  // A part of the search is followed by more of it, by the end with result_, or by a restart.
+  enum class Next : std::uint8_t { go_on, end, restart };
+
+  Next search_chunk();
+  // Searches the containers of the candidates, several at once.
+  Next search_containers(std::uint64_t occupied);
   // The next entry that may have the key, from `index` on; `occupied` if there is none.
   std::uint64_t next_candidate(std::uint64_t index, std::uint64_t occupied) const;
   std::uint64_t fill_batch(std::uint64_t index, std::uint64_t occupied);
@@ -50,15 +53,14 @@ class FindOperation {
   // Returns false if the connection is broken. If it `validates` and there is room, the second
   // reading up to `end` shares the round trip.
   bool read_batch(bool validates, std::uint64_t end);
-  Result examine(const Candidate& candidate);
-  Result end_at_empty(std::uint64_t index);
-  Result go_on_behind(std::uint64_t index);
-  Result end_of_table();
-  Result end_at(std::uint64_t index, const FindResult& result);
-  Result start_over();
-  Result wait_for_audit();
-  static Result too_long();
-  Result unreadable(std::uint64_t index);
+  Next examine(const Candidate& candidate);
+  Next end_at_empty(std::uint64_t index);
+  Next go_on_behind(std::uint64_t index);
+  Next end_of_table();
+  Next end_at(std::uint64_t index, const FindResult& result);
+  Next wait_for_audit();
+  Next end_with(const FindResult& result);
+  Next unreadable(std::uint64_t index);
   std::uint32_t containers_ahead() const;
 
   PendingOperation& operation_;
@@ -66,63 +68,66 @@ class FindOperation {
   HashedKey key_;
   References references_;
   Walk walk_;
-  std::array<Candidate, max_containers_ahead> batch_;  // read by one chain
-  std::uint32_t batch_size_ = 0;
-  bool restart_ = false;
+  boost::container::static_vector<Candidate, max_containers_ahead> batch_;  // read by one chain
   bool met_lock_ = false;    // or another condition that ends with the cleanup
   bool met_change_ = false;  // the two passes differ
-  Result damaged_;           // the first live entry with a damaged container
+  FindResult result_;
+  std::optional<FindResult> damaged_;  // the first live entry with a damaged container
 };
 
-FindOperation::Result FindOperation::run() {
-  while (!restart_) {
-    if (!walk_.read_chunk()) return FindResult{.outcome = FindOutcome::disconnected};
-    if (walk_.is_beyond_tables()) return wait_for_audit();
-    if (Result result = search_chunk()) return result;
-    if (!restart_ && operation_.has_walked_too_long()) return too_long();
+const FindResult* FindOperation::run() {
+  for (Next next = search_chunk(); next != Next::restart; next = search_chunk()) {
+    if (next == Next::end) return &result_;
+    if (operation_.has_walked_too_long()) {
+      end_with({.outcome = FindOutcome::timed_out});
+      return &result_;
+    }
   }
-  return std::nullopt;
+  return nullptr;
 }
 
-FindOperation::Result FindOperation::too_long() {
-  return FindResult{.outcome = FindOutcome::timed_out};
+FindOperation::Next FindOperation::end_with(const FindResult& result) {
+  result_ = result;
+  return Next::end;
 }
 
-FindOperation::Result FindOperation::search_chunk() {
+FindOperation::Next FindOperation::search_chunk() {
+  if (!walk_.read_chunk()) return end_with({.outcome = FindOutcome::disconnected});
+  if (walk_.is_beyond_tables()) return wait_for_audit();
   const std::uint64_t occupied = walk_.occupied_entries();
-  if (Result result = search_containers(occupied); result || restart_) return result;
+  if (const Next next = search_containers(occupied); next != Next::go_on) return next;
   if (occupied < walk_.chunk_entries()) {
     if (walk_.is_frozen(occupied)) return go_on_behind(occupied);
     if (!walk_.entry(occupied).is_locked()) return end_at_empty(occupied);
     operation_.count(probes::restart_at_lock);
     met_lock_ = true;
-    return start_over();
+    return Next::restart;
   }
-  return walk_.covers_table() ? end_of_table() : std::nullopt;
+  return walk_.covers_table() ? end_of_table() : Next::go_on;
 }
 
-FindOperation::Result FindOperation::go_on_behind(std::uint64_t index) {
+FindOperation::Next FindOperation::go_on_behind(std::uint64_t index) {
   operation_.count(walk_.is_frozen(index) ? probes::met_frozen_slot
                                           : probes::walk_went_on_behind_table);
-  return walk_.go_on_behind(index) ? std::nullopt : wait_for_audit();
+  return walk_.go_on_behind(index) ? Next::go_on : wait_for_audit();
 }
 
 // No server has frozen the entry that led here. It is repaired like a lock.
-FindOperation::Result FindOperation::wait_for_audit() {
+FindOperation::Next FindOperation::wait_for_audit() {
   met_lock_ = true;
-  return start_over();
+  return Next::restart;
 }
 
 std::uint32_t FindOperation::containers_ahead() const {
   const ReadaheadOptions& readahead = operation_.session().options().readahead;
-  if (!readahead.adaptive) return readahead.containers;
+  if (!expects_probes(readahead)) return readahead.containers;
   const LoadEstimate& load = operation_.session().load();
   return expected_probes(load.occupied(), load.seen(), readahead.containers);
 }
 
 bool FindOperation::may_hold_container(Entry entry) const {
-  const Geometry& geometry = operation_.geometry();
-  return geometry.may_hold_container(geometry.to_offset(entry.reference()));
+  const ServerMemory& server = operation_.session().server();
+  return server.may_hold_container(server.geometry.to_offset(entry.reference()));
 }
 
 std::uint64_t FindOperation::next_candidate(std::uint64_t index, std::uint64_t occupied) const {
@@ -138,13 +143,15 @@ std::uint64_t FindOperation::next_candidate(std::uint64_t index, std::uint64_t o
 std::uint64_t FindOperation::fill_batch(std::uint64_t index, std::uint64_t occupied) {
   const std::uint32_t most = containers_ahead();
   std::uint64_t used_bytes = 0;
-  for (batch_size_ = 0; batch_size_ < most && index < occupied; ++batch_size_) {
+  for (batch_.clear(); batch_.size() < most && index < occupied;) {
     const Entry entry = walk_.entry(index);
-    Candidate candidate{.index = index};
-    if (may_hold_container(entry)) candidate.container = buffers_.container_of(entry, used_bytes);
+    Candidate candidate{.index = index, .may_hold_container = may_hold_container(entry)};
+    if (candidate.may_hold_container) {
+      candidate.container = buffers_.container_of(entry, used_bytes);
+    }
     used_bytes += candidate.container.loaded_bytes;
     if (used_bytes > buffers_.container_buffer_bytes()) break;
-    batch_[batch_size_] = candidate;
+    batch_.push_back(candidate);
     index = next_candidate(index + 1, occupied);
   }
   return index;
@@ -152,8 +159,8 @@ std::uint64_t FindOperation::fill_batch(std::uint64_t index, std::uint64_t occup
 
 bool FindOperation::read_batch(bool validates, std::uint64_t end) {
   std::vector<fabric::WorkRequest>& chain = buffers_.empty_chain();
-  for (const Candidate& candidate : std::span(batch_).first(batch_size_)) {
-    if (may_hold_container(walk_.entry(candidate.index))) {
+  for (const Candidate& candidate : batch_) {
+    if (candidate.may_hold_container) {
       chain.push_back(buffers_.read_container(candidate.container));
     }
   }
@@ -163,7 +170,7 @@ bool FindOperation::read_batch(bool validates, std::uint64_t end) {
   return true;
 }
 
-FindOperation::Result FindOperation::search_containers(std::uint64_t occupied) {
+FindOperation::Next FindOperation::search_containers(std::uint64_t occupied) {
   const bool chain_ends_here = occupied < walk_.chunk_entries() &&
                                walk_.entry(occupied).is_empty() && !walk_.is_frozen(occupied);
   // Otherwise the first candidate is probably the key, and the second reading would be wasted.
@@ -175,88 +182,84 @@ FindOperation::Result FindOperation::search_containers(std::uint64_t occupied) {
     next = fill_batch(next, occupied);
     const bool validates_now = std::exchange(validates, false);
     if (!read_batch(validates_now, occupied)) {
-      return FindResult{.outcome = FindOutcome::disconnected};
+      return end_with({.outcome = FindOutcome::disconnected});
     }
-    for (const Candidate& candidate : std::span(batch_).first(batch_size_)) {
-      if (Result result = examine(candidate); result || restart_) return result;
+    for (const Candidate& candidate : batch_) {
+      if (const Next after = examine(candidate); after != Next::go_on) return after;
     }
-    if (next < occupied && operation_.has_walked_too_long()) return too_long();
+    if (next < occupied && operation_.has_walked_too_long()) {
+      return end_with({.outcome = FindOutcome::timed_out});
+    }
   }
-  return std::nullopt;
+  return Next::go_on;
 }
 
-FindOperation::Result FindOperation::examine(const Candidate& candidate) {
+FindOperation::Next FindOperation::examine(const Candidate& candidate) {
   const std::uint64_t index = candidate.index;
-  const Entry entry = walk_.entry(index);
-  if (!may_hold_container(entry)) return unreadable(index);
+  if (!candidate.may_hold_container) return unreadable(index);
   const Examination examination = engine::examine(operation_, key_.bytes, candidate.container);
   switch (examination.result) {
     case Examined::has_key: break;
-    case Examined::has_other_key: return std::nullopt;
+    case Examined::has_other_key: return Next::go_on;
     case Examined::unreadable: return unreadable(index);
-    case Examined::out_of_memory: return FindResult{.outcome = FindOutcome::out_of_memory};
-    case Examined::disconnected: return FindResult{.outcome = FindOutcome::disconnected};
+    case Examined::out_of_memory: return end_with({.outcome = FindOutcome::out_of_memory});
+    case Examined::disconnected: return end_with({.outcome = FindOutcome::disconnected});
   }
-  return FindResult{.outcome = FindOutcome::occupied,
-                    .slot = walk_.slot(index),
-                    .entry = entry,
-                    .header = examination.header,
-                    .container = examination.container};
+  return end_with({.outcome = FindOutcome::occupied,
+                   .slot = walk_.slot(index),
+                   .entry = walk_.entry(index),
+                   .header = examination.header,
+                   .container = examination.container});
 }
 
-FindOperation::Result FindOperation::end_at_empty(std::uint64_t index) {
+FindOperation::Next FindOperation::end_at_empty(std::uint64_t index) {
   const FindResult result{.outcome = FindOutcome::empty,
                           .slot = walk_.slot(index),
                           .entry = walk_.entry(index),
                           .is_in_later_table = !walk_.is_in_first_segment()};
-  return walk_.is_home(index) ? result : end_at(index, result);
+  return walk_.is_home(index) ? end_with(result) : end_at(index, result);
 }
 
-FindOperation::Result FindOperation::end_of_table() {
+FindOperation::Next FindOperation::end_of_table() {
   const std::uint64_t last = walk_.chunk_entries() - 1;
-  if (!walk_.look_for_next_table()) return FindResult{.outcome = FindOutcome::disconnected};
+  if (!walk_.look_for_next_table()) return end_with({.outcome = FindOutcome::disconnected});
   if (walk_.has_next_table()) return go_on_behind(last);
   operation_.count(probes::walk_covered_table);
-  Result result = end_at(last, {.outcome = FindOutcome::table_walked});
-  if (result) {
-    result->met_deleted = walk_.has_deleted();
+  const Next next = end_at(last, {.outcome = FindOutcome::table_walked});
+  if (next == Next::end) {
+    result_.met_deleted = walk_.has_deleted();
     // Another operation may have learned of the next table meanwhile.
     const Geometry& geometry = operation_.geometry();
-    result->may_grow = geometry.table_of(walk_.slot(last)) + 1 < geometry.most_tables;
+    result_.may_grow = geometry.table_of(walk_.slot(last)) + 1 < geometry.most_tables;
   }
-  return result;
+  return next;
 }
 
 // No valid container up to this entry has the key.
-FindOperation::Result FindOperation::end_at(std::uint64_t index, const FindResult& result) {
+FindOperation::Next FindOperation::end_at(std::uint64_t index, const FindResult& result) {
   const bool validates = operation_.safeguards().double_collect;
   switch (validates ? walk_.validate(index) : Walk::Validation::unchanged) {
-    case Walk::Validation::unchanged: return damaged_.value_or(result);
-    case Walk::Validation::disconnected: return FindResult{};
-    case Walk::Validation::too_long: return too_long();
+    case Walk::Validation::unchanged: return end_with(damaged_.value_or(result));
+    case Walk::Validation::disconnected: return end_with({.outcome = FindOutcome::disconnected});
+    case Walk::Validation::too_long: return end_with({.outcome = FindOutcome::timed_out});
     case Walk::Validation::cleaning: met_lock_ = true; break;
     case Walk::Validation::changed: break;
   }
   met_change_ = true;
   operation_.count(probes::restart_at_changed_walk);
   if (!walk_.is_in_first_segment()) operation_.count(probes::change_in_walk_over_tables);
-  return start_over();
-}
-
-FindOperation::Result FindOperation::start_over() {
-  restart_ = true;
-  return std::nullopt;
+  return Next::restart;
 }
 
 // The container of a deleted entry has no value to lose, regardless of its key.
-FindOperation::Result FindOperation::unreadable(std::uint64_t index) {
+FindOperation::Next FindOperation::unreadable(std::uint64_t index) {
   const std::uint64_t slot = walk_.slot(index);
   const Entry entry = walk_.entry(index);
-  if (!operation_.note_bad_checksum(slot, entry)) return start_over();
+  if (!operation_.note_bad_checksum(slot, entry)) return Next::restart;
   if (!damaged_ && !entry.is_deleted()) {
     damaged_ = FindResult{.outcome = FindOutcome::corrupted, .slot = slot, .entry = entry};
   }
-  return std::nullopt;
+  return Next::go_on;
 }
 
 }  // namespace
@@ -268,7 +271,7 @@ FindResult find(PendingOperation& operation, const HashedKey& key) {
   for (std::uint32_t locks_met = 0; !operation.is_overdue();) {
     FindOperation search(operation, key, by);
     try {
-      if (const auto result = search.run()) return *result;
+      if (const FindResult* const result = search.run()) return *result;
     } catch (const std::bad_alloc&) {  // a chain may have as many words as the table
       operation.buffers().note_lack_of_memory();
       return {.outcome = FindOutcome::out_of_memory};

@@ -38,51 +38,47 @@ Answer look_up(PendingOperation& operation, const HashedKey& key, const Receive&
   }
 }
 
-// Takes the bytes of the value that was found. Returns `found` unless memory runs out.
-using Take = std::function<Answer(PendingOperation& operation, std::span<const std::byte> value)>;
-
-GetResult get_with(const OperationContext& context, std::span<const std::byte> key,
-                   const Take& take) {
-  GetResult result;
+// `receive` takes the value that was found, and returns `found` unless memory runs out.
+void get_with(const OperationContext& context, std::span<const std::byte> key,
+              const Receive& receive, GetResult& result) {
   if (key.empty() || key.size() > max_key_bytes) {
     result.answer = Answer::invalid_key;
-    return result;
+    return;
   }
   PendingOperation operation(context);
   operation.begin();
-  result.answer = look_up(operation, hashed(key, operation.session().server().hash_key),
-                          [&](const TimedValue& present) {
-                            result.expires_ns = present.expires_ns;
-                            return take(operation, present.value);
-                          });
+  result.answer = look_up(operation, hashed(key, operation.session().server().hash_key), receive);
   result.statistics = operation.statistics();
-  return result;
 }
 
 }  // namespace
 
 GetResult get(const OperationContext& context, std::span<const std::byte> key) {
-  std::vector<std::byte> copy;
-  const auto take = [&copy](PendingOperation& operation, std::span<const std::byte> value) {
-    operation.spend(fabric::Work::copy, value.size());
+  GetResult result;
+  const auto receive = [&result](PendingOperation& operation, const TimedValue& present) {
+    operation.spend(fabric::Work::copy, present.value.size());
     try {
-      copy.assign(value.begin(), value.end());
+      result.value.assign(present.value.begin(), present.value.end());
     } catch (const std::bad_alloc&) {
       return Answer::out_of_memory;
     }
+    result.expires_ns = present.expires_ns;
     return Answer::found;
   };
-  GetResult result = get_with(context, key, take);
-  result.value = std::move(copy);
+  get_with(context, key, receive, result);
   return result;
 }
 
 GetResult get(const OperationContext& context, std::span<const std::byte> key,
               const std::function<void(std::span<const std::byte>)>& use) {
-  return get_with(context, key, [&use](PendingOperation&, std::span<const std::byte> value) {
-    use(value);
+  GetResult result;
+  const auto receive = [&](PendingOperation& /*operation*/, const TimedValue& present) {
+    result.expires_ns = present.expires_ns;
+    use(present.value);
     return Answer::found;
-  });
+  };
+  get_with(context, key, receive, result);
+  return result;
 }
 
 }  // namespace falafel::engine

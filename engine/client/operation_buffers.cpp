@@ -20,7 +20,7 @@ fabric::MemoryAddress OperationBuffers::remote_entry(std::uint64_t slot) const {
 }
 
 std::uint64_t OperationBuffers::longest_request_bytes() const {
-  return session_.host().device(0).attributes().max_message_bytes;
+  return session_.slots().longest_request_bytes();
 }
 
 // The layout of the fixed buffer: one word for atomics and single words, two buffers for entries,
@@ -106,9 +106,11 @@ std::span<const std::byte> OperationBuffers::entry_bytes_of(std::uint64_t buffer
 
 static_assert(std::has_unique_object_representations_v<Entry>, "entries are compared bytewise");
 
-void OperationBuffers::copy_entries(std::uint64_t buffer, std::span<Entry> destination) const {
-  const std::size_t length = destination.size_bytes();
-  std::memcpy(destination.data(), entry_bytes_of(buffer, length).data(), length);
+void OperationBuffers::append_entries(std::uint64_t buffer, std::uint64_t count,
+                                      std::vector<Entry>& words) const {
+  const auto bytes = entry_bytes_of(buffer, count * entry_bytes);
+  const auto* const entries = reinterpret_cast<const Entry*>(bytes.data());
+  words.insert(words.end(), entries, entries + count);
 }
 
 bool OperationBuffers::equal_entries(std::uint64_t buffer, std::span<const Entry> expected) const {
@@ -140,8 +142,8 @@ LoadedContainer OperationBuffers::container_of(Entry entry, std::uint64_t positi
   return {.chunk_offset = chunk_offset,
           .memory = &own_slot().fixed,
           .memory_offset = container_buffer() + position,
-          .loaded_bytes =
-              std::min({wanted, container_buffer_bytes(), server.chunk_bytes - chunk_offset})};
+          .loaded_bytes = std::min(std::min(wanted, container_buffer_bytes()),
+                                   server.chunk_bytes - chunk_offset)};
 }
 
 std::optional<LoadedContainer> OperationBuffers::container_of_length(std::uint64_t chunk_offset,

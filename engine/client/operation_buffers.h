@@ -31,7 +31,8 @@ struct LoadedContainer {
 class OperationBuffers {
  public:
   // `slot`: of Session::slots(). The session outlives this object.
-  OperationBuffers(Session& session, std::size_t slot) : session_(session), slot_(slot) {}
+  OperationBuffers(Session& session, std::size_t slot)
+      : session_(session), slot_(session.slots()[slot]) {}
 
   // A cleared buffer for the requests of one round trip.
   std::vector<fabric::WorkRequest>& empty_chain() {
@@ -56,7 +57,7 @@ class OperationBuffers {
                                    std::uint64_t position = 0);
   std::uint64_t chunk_entries() const;
   std::uint64_t entries_per_buffer() const;
-  void copy_entries(std::uint64_t buffer, std::span<Entry> destination) const;
+  void append_entries(std::uint64_t buffer, std::uint64_t count, std::vector<Entry>& words) const;
   bool equal_entries(std::uint64_t buffer, std::span<const Entry> expected) const;
   Entry entry(std::uint64_t buffer, std::uint64_t index) const;
 
@@ -90,8 +91,8 @@ class OperationBuffers {
   bool host_lacks_memory() const { return host_lacks_memory_; }
 
  private:
-  OperationSlot& own_slot() { return session_.slots()[slot_]; }
-  const OperationSlot& own_slot() const { return session_.slots()[slot_]; }
+  OperationSlot& own_slot() { return slot_; }
+  const OperationSlot& own_slot() const { return slot_; }
   std::uint64_t container_buffer() const;
   std::span<const std::byte> entry_bytes_of(std::uint64_t buffer, std::uint64_t length) const;
   fabric::MemoryAddress remote_entry(std::uint64_t slot) const;
@@ -100,7 +101,7 @@ class OperationBuffers {
   bool grow(LocalMemory& memory, std::uint64_t length_bytes);
 
   Session& session_;
-  std::size_t slot_;
+  OperationSlot& slot_;
   bool host_lacks_memory_ = false;
 };
 

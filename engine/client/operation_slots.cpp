@@ -16,8 +16,9 @@ fabric::Result<void> OperationSlots::prepare(fabric::ProtectionDomain& domain,
   const std::uint64_t longest_table = geometry.entries_of(geometry.most_tables - 1);
   chunk_entries_ = std::min<std::uint64_t>(readahead.chunk_entries, longest_table);
   const std::uint64_t chunks = geometry.fingerprint_bits > 0 ? 2 : 1;
-  entries_per_buffer_ = std::min({chunks * chunk_entries_, longest_table,
-                                  host_.device(0).attributes().max_message_bytes / entry_bytes});
+  longest_request_bytes_ = host_.device(0).attributes().max_message_bytes;
+  entries_per_buffer_ =
+      std::min({chunks * chunk_entries_, longest_table, longest_request_bytes_ / entry_bytes});
   const std::uint64_t size_bytes = fabric::word_bytes + 2 * entries_per_buffer_ * entry_bytes +
                                    std::uint64_t{readahead.containers} * readahead.container_bytes;
   const std::uint64_t distance_bytes = (size_bytes + line_bytes - 1) / line_bytes * line_bytes;

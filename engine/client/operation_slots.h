@@ -36,6 +36,8 @@ class OperationSlots {
   // room for two chunks, because the second reading of a longer chain then takes one round trip.
   std::uint64_t chunk_entries() const { return chunk_entries_; }
   std::uint64_t entries_per_buffer() const { return entries_per_buffer_; }
+  // The limit of this host's device.
+  std::uint64_t longest_request_bytes() const { return longest_request_bytes_; }
 
   bool has_free() const;
   std::size_t take();  // waits until a slot is free
@@ -49,6 +51,7 @@ class OperationSlots {
   std::vector<OperationSlot> slots_;
   std::uint64_t chunk_entries_ = 0;
   std::uint64_t entries_per_buffer_ = 0;
+  std::uint64_t longest_request_bytes_ = 0;
 };
 
 }  // namespace falafel::engine

@@ -26,12 +26,13 @@ std::optional<Answer> remove_expired(PendingOperation& operation, const FindResu
 std::optional<Answer> deliver_value(PendingOperation& operation, const FindResult& position,
                                     std::span<const std::byte> value, const Receive& receive) {
   const Geometry& geometry = operation.geometry();
-  if (!geometry.values_expire) return receive({.value = value});
+  if (!geometry.values_expire) return receive(operation, {.value = value});
   if (is_expired(value, operation.host().wall_clock_ns())) {
     return remove_expired(operation, position);
   }
   operation.session().accesses().note(position.slot);
-  return receive({.value = without_expiry(geometry, value), .expires_ns = expiry_in(value)});
+  return receive(operation,
+                 {.value = without_expiry(geometry, value), .expires_ns = expiry_in(value)});
 }
 
 }  // namespace

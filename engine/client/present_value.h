@@ -22,7 +22,7 @@ struct TimedValue {
 };
 
 // Takes the value, whose bytes are valid only during the call.
-using Receive = std::function<Answer(const TimedValue& present)>;
+using Receive = std::function<Answer(PendingOperation& operation, const TimedValue& present)>;
 
 // `position`: occupied by an entry that is not deleted; FIND was the operation's last request.
 // Returns the answer of `receive`; `not_found` if the value has expired and is deleted now; or

@@ -158,6 +158,8 @@ fabric::Result<void> Session::read_superblock(std::uint64_t promised_bytes) {
   if (!superblock) return tl::unexpected(superblock.error());
   server_.geometry = geometry_of(*superblock);
   server_.chunk_bytes = server_.geometry.chunk_bytes();
+  server_.containers_begin = server_.geometry.region_offset(0);
+  server_.containers_end = server_.geometry.mature_end();
   server_.largest_container_bytes = std::min<std::uint64_t>(
       server_.geometry.region_bytes, host_.device(0).attributes().max_message_bytes);
   server_.hash_key = superblock->hash_key;

@@ -149,14 +149,15 @@ std::optional<Answer> SetOperation::compare(FindResult& position) {
   const Condition& condition = *task_.condition;
   const bool is_present = position.outcome == FindOutcome::occupied && !position.entry.is_deleted();
   if (!is_present) return condition.permits_absence() ? Answer::found : Answer::differs;
-  const auto answer = read_value(operation_, position, [&](const TimedValue& present) {
-    if (!condition.permits(present.value)) return Answer::differs;
-    if (task_.keeps_expiry && operation_.geometry().values_expire) {
-      prepare_container(operation_, task_, present.expires_ns);
-      written_ = false;
-    }
-    return Answer::found;
-  });
+  const auto answer =
+      read_value(operation_, position, [&](PendingOperation&, const TimedValue& present) {
+        if (!condition.permits(present.value)) return Answer::differs;
+        if (task_.keeps_expiry && operation_.geometry().values_expire) {
+          prepare_container(operation_, task_, present.expires_ns);
+          written_ = false;
+        }
+        return Answer::found;
+      });
   if (answer != Answer::not_found) return answer;
   // The value had expired, and its entry has changed.
   return condition.permits_absence() ? std::nullopt : std::optional(Answer::differs);

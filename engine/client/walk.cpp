@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "engine/client/readahead.h"
 #include "engine/layout/status_line.h"
 #include "engine/probes.h"
 
@@ -79,6 +80,14 @@ bool Walk::look_for_next_table() {
   return has_next_table() || !may_have_one || operation_.read_tables();
 }
 
+bool Walk::read_with_tables(const fabric::WorkRequest& request) {
+  std::array chain{request, buffers_.read_status(tables_offset)};
+  if (!operation_.read(chain)) return false;
+  reads_tables_ = false;
+  operation_.learn_tables();
+  return true;
+}
+
 bool Walk::read_chunk() {
   if (words_.empty() && by_ == By::keys) {
     const auto rebindings = operation_.read_rebindings();
@@ -92,18 +101,16 @@ bool Walk::read_chunk() {
   const std::uint64_t first = segment_.index_of(chunk_begin_);
   if (first == 0 && done > 0) operation_.count(probes::walk_wrapped);
   const std::uint64_t count =
-      std::min({buffers_.chunk_entries(), segment_.entries - first, segment_.entries - done});
-  std::array chain{
-      buffers_.read_entries(segment_.first_slot + first, count, OperationBuffers::first_reading),
-      fabric::WorkRequest{}};
-  if (reads_tables_) chain[1] = buffers_.read_status(tables_offset);
-  if (!operation_.read(std::span(chain).first(reads_tables_ ? 2 : 1))) return false;
-  if (std::exchange(reads_tables_, false)) operation_.learn_tables();
-  words_.resize(chunk_begin_ + count);
-  const std::span<Entry> chunk = std::span(words_).subspan(chunk_begin_);
-  buffers_.copy_entries(OperationBuffers::first_reading, chunk);
-  const auto occupied = std::ranges::count_if(chunk, [](Entry word) { return !word.is_empty(); });
-  operation_.session().load().add(static_cast<std::uint64_t>(occupied), count);
+      std::min(buffers_.chunk_entries(), segment_.entries - std::max(first, done));
+  auto request =
+      buffers_.read_entries(segment_.first_slot + first, count, OperationBuffers::first_reading);
+  if (!(reads_tables_ ? read_with_tables(request) : operation_.read({&request, 1}))) return false;
+  buffers_.append_entries(OperationBuffers::first_reading, count, words_);
+  if (expects_probes(operation_.session().options().readahead)) {
+    const auto occupied = std::ranges::count_if(std::span(words_).subspan(chunk_begin_),
+                                                [](Entry word) { return !word.is_empty(); });
+    operation_.session().load().add(static_cast<std::uint64_t>(occupied), count);
+  }
   return true;
 }
 

@@ -102,6 +102,7 @@ class Walk {
     bool ends_segment = false;
   };
 
+  bool read_with_tables(const fabric::WorkRequest& request);
   Segment segment_in(std::uint32_t table, std::uint64_t begin) const;
   // The piece that begins at this position, of a walk up to `length`.
   Piece piece_at(std::uint64_t position, std::uint64_t length) const;
