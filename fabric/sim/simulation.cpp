@@ -245,6 +245,12 @@ std::optional<fabric::FiberId> Simulation::running_fiber() const {
   return world_->running->id();
 }
 
+std::optional<std::uint32_t> Simulation::peer_of(std::uint32_t queue_pair) const {
+  const QueuePairActor* const peer = world_->queue_pairs.at(queue_pair - 1)->connection().peer();
+  if (peer == nullptr) return std::nullopt;
+  return peer->number();
+}
+
 std::vector<Usage> Simulation::usage() const {
   std::vector<Usage> all;
   if (world_->costs == nullptr) return all;

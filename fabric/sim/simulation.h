@@ -72,6 +72,10 @@ class Simulation {
   // The number of the running fiber, as observers know it; none while no fiber runs.
   std::optional<fabric::FiberId> running_fiber() const;
 
+  // The queue pair that this one is connected to, by the numbers that observers know; none before
+  // the server has accepted the connection.
+  std::optional<std::uint32_t> peer_of(std::uint32_t queue_pair) const;
+
   // How long the parts of the machines have been busy so far, in a timed run; otherwise empty.
   std::vector<Usage> usage() const;
 

@@ -118,6 +118,24 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
                   "connection: none, some or only")
       ->check(CLI::IsMember({"none", "some", "only"}))
       ->capture_default_str();
+  command
+      .add_option("--ends", texts.ends,
+                  "share of scenarios in which clients wait for the end of all operations: none, "
+                  "some or only")
+      ->check(CLI::IsMember({"none", "some", "only"}))
+      ->capture_default_str();
+  command
+      .add_option("--set-many", texts.set_many,
+                  "share of scenarios in which clients store several values with one call: none, "
+                  "some or only")
+      ->check(CLI::IsMember({"none", "some", "only"}))
+      ->capture_default_str();
+  command
+      .add_option("--tricks", texts.tricks,
+                  "share of scenarios with a hostile client that evades questions and misuses "
+                  "regions: none, some or only")
+      ->check(CLI::IsMember({"none", "some", "only"}))
+      ->capture_default_str();
   add_simulation_options(command, texts.simulation);
 }
 
@@ -146,6 +164,9 @@ tl::expected<store_scenario::ScenarioChoices, std::string> parse_campaign(
   choices.scans = parse_share(texts.scans);
   choices.updates = parse_share(texts.updates);
   choices.heard_closes = parse_share(texts.heard_closes);
+  choices.ends = parse_share(texts.ends);
+  choices.set_many = parse_share(texts.set_many);
+  choices.tricks = parse_share(texts.tricks);
   auto simulation = parse_simulation(texts.simulation);
   if (!simulation) return tl::unexpected(simulation.error());
   choices.strategy = simulation->strategy;

@@ -35,6 +35,9 @@ struct CampaignTexts {
   std::string scans = "none";
   std::string updates = "none";
   std::string heard_closes = "none";
+  std::string ends = "none";
+  std::string set_many = "none";
+  std::string tricks = "none";
 };
 
 CLI::Option* add_blocks_option(CLI::App& command, CampaignTexts& texts);

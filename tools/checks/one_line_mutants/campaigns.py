@@ -13,6 +13,7 @@ PROGRAM = "build/bin/falafel"
 LINES = (
     "", "--hostile only", "--blocks only", "--caches only", "--growth only", "--warm-restarts only",
     "--memory-growth only", "--tag-worlds only", "--scans only --caches some --growth some",
+    "--tricks only", "--set-many only --caches some", "--ends only",
     "--store cluster", "--store changing-cluster",
 )
 TURN_SECONDS = 1.5

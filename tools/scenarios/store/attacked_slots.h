@@ -30,6 +30,8 @@ class AttackedSlots {
   void on_changed(std::uint64_t slot, engine::Entry previous, engine::Entry next, bool by_hostile);
 
   bool is_any() const { return is_any_; }
+  // Returns whether the client has swapped in another offset.
+  bool is_any_offset() const { return is_any_offset_; }
   bool is_attacked(std::uint64_t slot) const { return attacked_[slot]; }
   // Returns whether the client may have damaged a key with that hash.
   bool may_have_damaged(std::uint64_t hash) const;

@@ -60,6 +60,7 @@ void append_store(std::string& text, const Scenario& scenario) {
 void append_client(std::string& text, std::size_t index, const ClientPlan& client) {
   text += fmt::format("  client {}, {} at a time", index, client.fibers);
   if (client.batch > 1) text += fmt::format(", in batches of {}", client.batch);
+  if (client.sets_many) text += ", SETs with set_many";
   text += ':';
   const char* separator = " ";
   for (const PlannedOperation& operation : client.operations) {
@@ -69,7 +70,7 @@ void append_client(std::string& text, std::size_t index, const ClientPlan& clien
       text += fmt::format("pause {} ns, ", operation.pause_ns);
     }
     text += to_string(operation.kind);
-    if (operation.kind != OperationKind::scan) text += fmt::format(" {}", operation.key);
+    if (has_key(operation.kind)) text += fmt::format(" {}", operation.key);
     if (has_value(operation.kind)) {
       text += fmt::format(" ({} bytes)", operation.value_bytes);
     }

@@ -307,6 +307,9 @@ Scenario Draw::scenario() {
   special.draw_scans(scenario);
   special.draw_updates(scenario);
   special.draw_heard_closes(scenario);
+  special.draw_set_many(scenario);
+  special.draw_ends(scenario);
+  special.draw_tricks(scenario);
   allow_for_audits(scenario);
   return scenario;
 }

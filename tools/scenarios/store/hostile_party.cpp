@@ -76,10 +76,12 @@ void write_lie(const engine::Geometry& geometry, std::uint64_t number, std::uint
 }  // namespace
 
 HostileParty::HostileParty(const Scenario& scenario, std::function<bool()> are_faults_over,
-                           std::function<bool()> is_server_stopped)
+                           std::function<bool()> is_server_stopped,
+                           std::function<std::vector<engine::RegionInspection>()> held_regions)
     : scenario_(scenario),
       are_faults_over_(std::move(are_faults_over)),
-      is_server_stopped_(std::move(is_server_stopped)) {}
+      is_server_stopped_(std::move(is_server_stopped)),
+      held_regions_(std::move(held_regions)) {}
 
 void HostileParty::run(fabric::Host& host, const fabric::Address& server) {
   const fabric::AtEnd leave([this] {
@@ -137,6 +139,10 @@ HostileParty::Result HostileParty::carry_out(fabric::Host& host, const PlannedAt
     case AttackKind::empty_entry: return empty_entry(attack);
     case AttackKind::flip_entry: return flip_entry(attack);
     case AttackKind::point_entry: return point_entry(attack);
+    case AttackKind::evasion: return evade(host, attack);
+    case AttackKind::stolen_release: return steal_release(host, attack);
+    case AttackKind::late_write: return write_late(host, attack);
+    case AttackKind::broken_chain: return break_chain(attack);
     case AttackKind::lying_container: break;
   }
   return lie(host, attack);
@@ -209,13 +215,16 @@ HostileParty::Result HostileParty::take_regions(fabric::Host& host) {
 // Answers the question of quiescence, and no other.
 void HostileParty::listen(fabric::Host& host) {
   while (const auto message = client_->receive(host.now_ns())) {
-    if (message->kind == MessageKind::grant_region) {
-      regions_.push_back({message->region, message->incarnation, message->remote_key});
-    }
+    note_grant(*message);
     if (message->kind == MessageKind::ask_for_quiescence) {
       client_->send({.kind = MessageKind::heartbeat, .epoch = message->epoch});
     }
   }
+}
+
+void HostileParty::note_grant(const ControlMessage& message) {
+  if (message.kind != MessageKind::grant_region) return;
+  regions_.push_back({message.region, message.incarnation, message.remote_key});
 }
 
 bool HostileParty::has_region(fabric::Host& host) {

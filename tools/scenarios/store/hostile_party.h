@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "checkers/judgement.h"
+#include "engine/layout/control_message.h"
 #include "engine/layout/entry.h"
+#include "engine/layout/inspection.h"
 #include "fabric/fabric.h"
 #include "tools/scenarios/store/raw_client.h"
 #include "tools/scenarios/store/scenario.h"
@@ -26,8 +28,10 @@ class HostileParty {
 
   // A server that is stopped for good expels nobody. Any other must do so soon after the faults are
   // over.
+  // `held_regions` are those of all clients, as a client would have to guess them.
   HostileParty(const Scenario& scenario, std::function<bool()> are_faults_over,
-               std::function<bool()> is_server_stopped);
+               std::function<bool()> is_server_stopped,
+               std::function<std::vector<engine::RegionInspection>()> held_regions);
 
   // The program of its host. After a crash of the host, it continues with the next attack.
   void run(fabric::Host& host, const fabric::Address& server);
@@ -57,8 +61,14 @@ class HostileParty {
   Result flip_entry(const PlannedAttack& attack);
   Result point_entry(const PlannedAttack& attack);
   Result lie(fabric::Host& host, const PlannedAttack& attack);
+  Result evade(fabric::Host& host, const PlannedAttack& attack);
+  Result steal_release(fabric::Host& host, const PlannedAttack& attack);
+  Result write_late(fabric::Host& host, const PlannedAttack& attack);
+  Result break_chain(const PlannedAttack& attack);
+  bool wait_until_handled(fabric::Host& host, std::uint64_t sent);
 
   void listen(fabric::Host& host);
+  void note_grant(const engine::ControlMessage& message);
   bool has_region(fabric::Host& host);
   std::optional<std::uint64_t> read_word(fabric::MemoryAddress place);  // nullopt: broken
   std::uint64_t count_slots();
@@ -70,6 +80,7 @@ class HostileParty {
   const Scenario& scenario_;
   std::function<bool()> are_faults_over_;
   std::function<bool()> is_server_stopped_;
+  std::function<std::vector<engine::RegionInspection>()> held_regions_;
   std::size_t next_attack_ = 0;
   std::uint64_t connections_ = 0;
   std::unique_ptr<RawClient> client_;

@@ -8,6 +8,7 @@ namespace {
 // Prefixes of the list of kinds: messages alone; messages and words without containers.
 constexpr std::uint64_t message_kinds = 8;
 constexpr std::uint64_t kinds_without_containers = 11;
+constexpr std::uint64_t kinds_without_tricks = 13;
 
 std::uint64_t draw_number(fabric::RandomGenerator& random) {
   const std::uint64_t bits = random.below(65);
@@ -21,7 +22,7 @@ void add_hostile_client(fabric::RandomGenerator& random, Scenario& scenario) {
   const std::uint64_t reach = random.below(3);
   const std::uint64_t kinds = reach == 0   ? message_kinds
                               : reach == 1 ? kinds_without_containers
-                                           : attack_kind_count;
+                                           : kinds_without_tricks;
   std::vector<std::uint64_t> slots{random.below(scenario.geometry.table_entries)};
   const bool has_second_slot = random.below(2) == 0;
   if (has_second_slot) slots.push_back(random.below(scenario.geometry.table_entries));

@@ -33,6 +33,9 @@ class OperationWatcher {
                                 engine::Answer answer, std::uint64_t time_ns) = 0;
   // The fiber was unwound during the operation or the scan.
   virtual void on_operation_abandoned(fabric::FiberId fiber) = 0;
+  // The fiber asks for the end of all operations. Later, they have ended, or it hears nothing.
+  virtual void on_end_asked(fabric::FiberId fiber) = 0;
+  virtual void on_end_answered(fabric::FiberId fiber, bool have_ended) = 0;
   // The server has started over memory that may have data.
   virtual void on_server_started(std::uint64_t time_ns) = 0;
   // A client ends its connection.

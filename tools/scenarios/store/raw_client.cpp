@@ -65,6 +65,7 @@ bool RawClient::send_bytes(std::span<const std::byte> message) {
   request.opcode = fabric::Opcode::send;
   request.length_bytes = static_cast<std::uint32_t>(message.size());
   request.local = buffer_.at(0);
+  ++sent_;
   return execute(request);
 }
 

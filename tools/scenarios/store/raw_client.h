@@ -36,6 +36,8 @@ class RawClient {
   bool send(const engine::ControlMessage& message);
   // Posts `length_bytes` of a message.
   bool send_bytes(std::span<const std::byte> message);
+  // The number of messages that have been posted.
+  std::uint64_t sent() const { return sent_; }
   // The next message of the server; nullopt at the deadline or if the connection is broken.
   std::optional<engine::ControlMessage> receive(std::uint64_t deadline_ns);
   // Posts one request whose local buffer is `buffer`, and waits for its completion.
@@ -49,6 +51,7 @@ class RawClient {
 
   engine::ServerHello hello_{};
   std::uint32_t later_tables_key_ = 0;
+  std::uint64_t sent_ = 0;
   std::unique_ptr<fabric::ProtectionDomain> domain_;
   std::unique_ptr<fabric::CompletionQueue> sends_;
   std::unique_ptr<fabric::CompletionQueue> receives_;

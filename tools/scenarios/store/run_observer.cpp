@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 
 #include "checkers/memory_view.h"
+#include "engine/layout/key_hash.h"
 #include "tools/scenarios/store/judged_objects.h"
 
 namespace falafel::store_scenario {
@@ -41,9 +43,13 @@ RunObserver::RunObserver(const Scenario& scenario, StoreWorld& world, const RunO
       aba_(Parties::name, [](std::uint64_t slot) { return fmt::format("slot {}", slot); }),
       judges_tags_(scenario.safeguards.tag_discipline),
       tags_(scenario.geometry),
+      judges_repairs_(!scenario.attacks.empty() &&
+                      scenario.safeguards == engine::Safeguards::hardened()),
+      repairs_(scenario.geometry),
       progress_(most_verbs_without_completion),
       memory_(scenario, options.paranoid),
-      operations_(scenario, memory_.table()) {}
+      operations_(scenario, memory_.table()),
+      silence_(scenario, world) {}
 
 // Events
 
@@ -53,17 +59,20 @@ sim::EventKinds RunObserver::observed_kinds() const {
       {sim::EventKind::words_read, sim::EventKind::words_written, sim::EventKind::atomic_read,
        sim::EventKind::atomic_written, sim::EventKind::processor_read,
        sim::EventKind::processor_access, sim::EventKind::fiber_runs, sim::EventKind::request_posted,
-       sim::EventKind::request_completed, sim::EventKind::queue_pair_error,
-       sim::EventKind::connection, sim::EventKind::time_jump, sim::EventKind::fault,
-       sim::EventKind::host_started, sim::EventKind::host_died});
+       sim::EventKind::message_delivered, sim::EventKind::request_completed,
+       sim::EventKind::queue_pair_error, sim::EventKind::connection, sim::EventKind::time_jump,
+       sim::EventKind::fault, sim::EventKind::host_started, sim::EventKind::host_died});
 }
 
 void RunObserver::introduce(const sim::Subject& subject) {
   parties_.introduce(subject);
+  if (subject.kind == sim::SubjectKind::queue_pair) newest_queue_pair_ = subject.number;
+  silence_.introduce(subject);
   if (options_.listener != nullptr) options_.listener->introduce(subject);
 }
 
 void RunObserver::observe_pause(const sim::Pause& pause) {
+  silence_.observe_pause(pause);
   if (options_.listener != nullptr) options_.listener->observe_pause(pause);
 }
 
@@ -71,6 +80,7 @@ void RunObserver::observe_pause(const sim::Pause& pause) {
 // identify their targets.
 void RunObserver::observe(const sim::TraceEvent& event) {
   if (options_.listener != nullptr && event.step != step_) show_memory(step_ = event.step);
+  silence_.observe(event);
   switch (event.kind) {
     case sim::EventKind::words_read: on_words_read(event); break;
     case sim::EventKind::words_written: on_words_written(event); break;
@@ -81,7 +91,7 @@ void RunObserver::observe(const sim::TraceEvent& event) {
     case sim::EventKind::request_posted: on_request_posted(event); break;
     case sim::EventKind::fiber_runs: note_denials(event.time_ns); break;
     case sim::EventKind::request_completed: operations_.on_completed(event); break;
-    case sim::EventKind::queue_pair_error: operations_.on_queue_pair_error(event); break;
+    case sim::EventKind::queue_pair_error: on_queue_pair_error(event); break;
     case sim::EventKind::time_jump: operations_.on_time_jump(event); break;
     case sim::EventKind::fault: operations_.on_fault(event); break;
     case sim::EventKind::connection:
@@ -94,6 +104,8 @@ void RunObserver::observe(const sim::TraceEvent& event) {
       world_.on_host_died(event.subject);
       if (event.subject == StoreWorld::server_host) {
         memory_.on_restart();
+        repairs_.clear();
+        ends_.on_server_died(newest_queue_pair_);
         operations_.on_server_restart();
       }
       break;
@@ -124,6 +136,12 @@ void RunObserver::on_request_posted(const sim::TraceEvent& event) {
   if (world_.unfinished_operations() > 0 && progress_.on_verb(event.step)) world_.stop();
 }
 
+void RunObserver::on_queue_pair_error(const sim::TraceEvent& event) {
+  operations_.on_queue_pair_error(event);
+  ends_.on_connection_lost(event.subject);
+  if (const auto peer = world_.peer_of(event.subject)) ends_.on_connection_lost(*peer);
+}
+
 // Entries: reads and swaps
 
 std::optional<std::uint64_t> RunObserver::slot_at(std::uint64_t offset) const {
@@ -136,7 +154,12 @@ bool RunObserver::is_of_server(const sim::TraceEvent& event) const {
 }
 
 void RunObserver::read_entry(std::uint32_t party, std::uint64_t offset, std::uint64_t word) {
-  if (const auto slot = slot_at(offset)) aba_.on_read(party, *slot, word);
+  const auto slot = slot_at(offset);
+  if (!slot) return;
+  aba_.on_read(party, *slot, word);
+  if (judges_repairs_ && !Parties::is_client(party)) {
+    repairs_.on_read(party, *slot, engine::Entry(word));
+  }
 }
 
 void RunObserver::read_entries(std::uint32_t party, std::uint64_t offset,
@@ -218,6 +241,10 @@ void RunObserver::swap_entry(std::uint32_t party, const sim::TraceEvent& event,
   const bool is_hostile = parties_.is_hostile(party);
   attacked.on_changed(*slot, previous, next, is_hostile);
   if (is_hostile) memory_.on_attack();
+  if (judges_repairs_) {
+    judge_repair(party, *slot, previous, next, event.step);
+    repairs_.on_changed(*slot, next, is_hostile);
+  }
   if (!attacked.is_attacked(*slot)) {
     aba_.on_swapped(party, *slot, replaced_word, event.word, event.step);
     if (judges_tags_) tags_.on_changed(*slot, previous, next, event.step);
@@ -232,28 +259,46 @@ void RunObserver::swap_entry(std::uint32_t party, const sim::TraceEvent& event,
   });
 }
 
+// A hostile client that swaps in other offsets may change the container, and with it the key, after
+// the server has read it.
+void RunObserver::judge_repair(std::uint32_t party, std::uint64_t slot, engine::Entry previous,
+                               engine::Entry next, std::uint64_t step) {
+  if (Parties::is_client(party) || world_.attacked().is_any_offset()) return;
+  if (!repairs_.is_repair(slot, previous, next)) return;
+  with_memory([&](const checkers::MemoryView& view) {
+    const auto stored = checkers::read_stored(view, next);
+    if (!stored || stored->key.empty()) return;
+    const auto key = std::as_bytes(std::span(stored->key));
+    repairs_.on_repaired(party, slot, engine::hash_of(key, view.hash_key), step);
+  });
+}
+
 // Operations
 
 void RunObserver::on_operation_called(fabric::FiberId fiber, const checkers::Operation& operation,
                                       std::uint64_t time_ns) {
+  const std::uint32_t connection = parties_.newest_of_client(operation.client);
   memory_.on_operation_called(fiber);
-  operations_.on_called(fiber, operation, parties_.newest_of_client(operation.client),
-                        world_.server(), time_ns);
+  ends_.on_called(fiber, connection, operation);
+  operations_.on_called(fiber, operation, connection, world_.server(), time_ns);
 }
 
 void RunObserver::on_operation_returned(fabric::FiberId fiber, const checkers::Operation& operation,
                                         const OperationResult& result, std::uint64_t time_ns) {
   memory_.on_operation_over(fiber);
+  ends_.on_ended(fiber);
   note_denials(time_ns);
   operations_.on_returned(fiber, operation, result, world_.server(), time_ns, world_.steps());
   const bool looks = options_.paranoid || world_.completed_operations() % look_at_books_one_in == 0;
   if (looks && world_.server() != nullptr) memory_.on_server(*world_.server(), world_.steps());
 }
 
-// The checkers of single operations know a scan as a get.
+// The checkers of single operations know a scan as a get. For the end of operations, it is many:
+// one for each chunk.
 void RunObserver::on_scan_called(fabric::FiberId fiber, const checkers::KeyScan& scan,
                                  std::uint64_t time_ns) {
   on_operation_called(fiber, operation_of(scan), time_ns);
+  ends_.on_ended(fiber);
 }
 
 void RunObserver::on_scan_returned(fabric::FiberId fiber, const checkers::KeyScan& scan,
@@ -264,7 +309,12 @@ void RunObserver::on_scan_returned(fabric::FiberId fiber, const checkers::KeySca
 
 void RunObserver::on_operation_abandoned(fabric::FiberId fiber) {
   memory_.on_operation_over(fiber);
+  ends_.on_ended(fiber);
   operations_.on_abandoned(fiber);
+}
+
+void RunObserver::on_end_answered(fabric::FiberId fiber, bool have_ended) {
+  have_ended ? ends_.on_told(fiber, world_.steps()) : ends_.on_not_told(fiber);
 }
 
 // The changes that the server has made to start were not observed.
@@ -316,7 +366,8 @@ void RunObserver::on_end(const sim::RunResult& result) {
 void RunObserver::add_violations(std::vector<Judgement>& violations) const {
   Judgement progress = progress_.judgement();
   progress.explanation += how_it_ended_;
-  std::array judgements{std::move(progress), aba_.judgement(), tags_.judgement()};
+  std::array judgements{std::move(progress),  aba_.judgement(),     tags_.judgement(),
+                        repairs_.judgement(), silence_.judgement(), ends_.judgement()};
   for (Judgement& judgement : judgements) {
     if (judgement.verdict == Verdict::violated) violations.push_back(std::move(judgement));
   }

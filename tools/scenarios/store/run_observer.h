@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "checkers/aba.h"
+#include "checkers/ends_of_operations.h"
 #include "checkers/judgement.h"
 #include "checkers/progress.h"
+#include "checkers/repairs.h"
 #include "checkers/tag_order.h"
 #include "fabric/sim/simulation.h"
 #include "fabric/sim/trace.h"
@@ -19,6 +21,7 @@
 #include "tools/scenarios/store/run_listener.h"
 #include "tools/scenarios/store/scenario.h"
 #include "tools/scenarios/store/server_lives.h"
+#include "tools/scenarios/store/silence_watch.h"
 #include "tools/scenarios/store/store_world.h"
 
 namespace falafel::store_scenario {
@@ -42,6 +45,8 @@ class RunObserver : public sim::TraceObserver, public OperationWatcher {
   void on_scan_returned(fabric::FiberId fiber, const checkers::KeyScan& scan, engine::Answer answer,
                         std::uint64_t time_ns) override;
   void on_operation_abandoned(fabric::FiberId fiber) override;
+  void on_end_asked(fabric::FiberId fiber) override { ends_.on_asked(fiber); }
+  void on_end_answered(fabric::FiberId fiber, bool have_ended) override;
   void on_server_started(std::uint64_t time_ns) override;
   void on_goodbye(std::uint32_t client) override;
 
@@ -60,11 +65,14 @@ class RunObserver : public sim::TraceObserver, public OperationWatcher {
   void on_processor_read(const sim::TraceEvent& event);
   void on_processor_access(const sim::TraceEvent& event);
   void on_request_posted(const sim::TraceEvent& event);
+  void on_queue_pair_error(const sim::TraceEvent& event);
   void read_entries(std::uint32_t party, std::uint64_t offset, std::span<const std::byte> data);
   void read_entry(std::uint32_t party, std::uint64_t offset, std::uint64_t word);
   // Passes on the denials of regions that the server has made since the last call.
   void note_denials(std::uint64_t time_ns);
   void swap_entry(std::uint32_t party, const sim::TraceEvent& event, std::uint64_t replaced_word);
+  void judge_repair(std::uint32_t party, std::uint64_t slot, engine::Entry previous,
+                    engine::Entry next, std::uint64_t step);
   // Calls look(view) if there is a server.
   template <typename Look>
   void with_memory(Look look);
@@ -76,11 +84,16 @@ class RunObserver : public sim::TraceObserver, public OperationWatcher {
   checkers::AbaChecker aba_;
   const bool judges_tags_;
   checkers::TagOrder tags_;
+  const bool judges_repairs_;
+  checkers::Repairs repairs_;
   checkers::ProgressChecker progress_;
   MemoryWatch memory_;
   OperationWatch operations_;
   Parties parties_;
   ServerLives lives_;
+  SilenceWatch silence_;
+  checkers::EndsOfOperations ends_;
+  std::uint32_t newest_queue_pair_ = 0;
   std::uint64_t completed_operations_ = 0;
   std::uint64_t step_ = 0;
   std::string how_it_ended_;  // empty if all operations completed

@@ -9,11 +9,12 @@
 namespace falafel::store_scenario {
 namespace {
 
-constexpr std::array kind_names{"get", "set", "delete", "scan", "update"};
+constexpr std::array kind_names{"get", "set", "delete", "scan", "update", "wait_for_end"};
 constexpr std::array<std::string_view, attack_kind_count> attack_names{
     "odd_length",       "unknown_kind", "foreign_release", "repeated_release", "future_epoch",
     "repeated_request", "flood",        "greed",           "flag_entry",       "empty_entry",
-    "flip_entry",       "point_entry",  "lying_container"};
+    "flip_entry",       "point_entry",  "lying_container", "evasion",          "stolen_release",
+    "late_write",       "broken_chain"};
 
 // Limits for values in files, so that a run neither takes hours nor all memory.
 constexpr std::uint64_t most_clients = 64;
@@ -188,6 +189,7 @@ ClientPlan read_client(Reader& reader, const std::string& path) {
   ClientPlan client;
   reader.number("fibers", client.fibers, 1, most_fibers);
   reader.later_number("batch", client.batch, 1, most_in_batch);
+  reader.later_boolean("sets_many", client.sets_many);
   const auto* operations = reader.array("operations", most_operations);
   for (std::size_t index = 0; operations != nullptr && index < operations->size(); ++index) {
     Reader inner((*operations)[index], fmt::format("{}operations[{}].", path, index));
@@ -314,6 +316,7 @@ static nlohmann::json scenario_to_json(const Scenario& scenario) {
     }
     nlohmann::json plan = {{"fibers", client.fibers}, {"operations", std::move(operations)}};
     if (client.batch > 1) plan["batch"] = client.batch;
+    if (client.sets_many) plan["sets_many"] = true;
     clients.push_back(std::move(plan));
   }
   nlohmann::json cleanups = nlohmann::json::array();

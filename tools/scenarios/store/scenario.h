@@ -26,7 +26,8 @@ enum class OperationKind : std::uint8_t {
   set,
   remove,
   scan,
-  update,  // a get, and then a compare-and-set that expects what it found
+  update,        // a get, and then a compare-and-set that expects what it found
+  wait_for_end,  // of all operations that have begun
 };
 
 std::string_view to_string(OperationKind kind);
@@ -35,13 +36,18 @@ constexpr bool has_value(OperationKind kind) {
   return kind == OperationKind::set || kind == OperationKind::update;
 }
 
+// Returns whether operations of this kind have a key, and may be part of a batch.
+constexpr bool has_key(OperationKind kind) {
+  return kind != OperationKind::scan && kind != OperationKind::wait_for_end;
+}
+
 // The base for sizes in random scenarios: "key 0", and a value that names its client and operation.
 inline constexpr std::uint32_t usual_key_bytes = 5;
 inline constexpr std::uint32_t usual_value_bytes = 8;
 
 struct PlannedOperation {
   OperationKind kind = OperationKind::get;
-  std::uint32_t key = 0;  // "key 0", ...; scan: none, because it visits all keys
+  std::uint32_t key = 0;  // "key 0", ...
   // set, update: the value names client and operation if it is long enough
   std::uint32_t value_bytes = 0;
   std::uint64_t pause_ns = 0;  // before the operation
@@ -58,9 +64,12 @@ struct PlannedOperation {
 struct ClientPlan {
   std::uint32_t fibers = 1;  // number of operations in flight; fibers take the operations in turn
   // The number of operations that a fiber takes at a time and executes as one batch. The pause and
-  // the cancellation of the first one concern the whole batch, and a goodbye begins a new batch. A
-  // scan is no part of a batch. 1: no batches.
+  // the cancellation of the first one concern the whole batch, and a goodbye begins a new batch.
+  // Operations without a key are no part of a batch. 1: no batches.
   std::uint32_t batch = 1;
+  // SETs in a row are one call of set_many(), of as many as a batch has, and a batch has either
+  // SETs or none. There is only one fiber then.
+  bool sets_many = false;
   std::vector<PlannedOperation> operations;
 
   friend bool operator==(const ClientPlan&, const ClientPlan&) = default;
@@ -128,8 +137,13 @@ enum class AttackKind : std::uint8_t {
   // Words that point to other containers.
   point_entry,      // any offset: its own region, another entry's container, beyond the chunk
   lying_container,  // a container of its own with wrong lengths and valid checksums
+  // Tricks (trick_worlds.h).
+  evasion,         // sends heartbeats, but answers no question
+  stolen_release,  // releases a region that another client holds
+  late_write,      // writes to a region after the server has handled its release
+  broken_chain,    // empties an entry and locks one behind it
 };
-inline constexpr std::size_t attack_kind_count = 13;
+inline constexpr std::size_t attack_kind_count = 17;
 std::string_view to_string(AttackKind kind);
 
 struct PlannedAttack {
@@ -229,6 +243,15 @@ struct ScenarioChoices {
   Share updates = Share::none;
   // Scenarios in which clients hear that the server has closed their connection.
   Share heard_closes = Share::none;
+  // Scenarios in which clients wait for the end of all operations (end_worlds.h). Only if all
+  // safeguards are on.
+  Share ends = Share::none;
+  // Scenarios in which clients store several values with one call (set_many_worlds.h). Only if all
+  // safeguards are on.
+  Share set_many = Share::none;
+  // Scenarios with a hostile client that plays tricks (trick_worlds.h). Only if all safeguards are
+  // on.
+  Share tricks = Share::none;
   // Valid options of the simulator by name and value (sim::set_option), regardless of the seed.
   std::vector<std::pair<std::string, std::string>> simulator_options;
 };

@@ -83,7 +83,10 @@ void add_clients(std::vector<Simplification>& all) {
     for (ClientPlan& client : scenario.clients) client.fibers = 1;
   });
   all.emplace_back([](Scenario& scenario) {
-    for (ClientPlan& client : scenario.clients) client.batch = 1;
+    for (ClientPlan& client : scenario.clients) {
+      client.batch = 1;
+      client.sets_many = false;
+    }
   });
   all.push_back(for_all_operations([](PlannedOperation& operation) { operation.pause_ns = 0; }));
   all.push_back(for_all_operations([](PlannedOperation& operation) { operation.goodbye = false; }));

@@ -5,11 +5,14 @@
 #include "engine/layout/entry.h"
 #include "fabric/random.h"
 #include "tools/scenarios/store/cache_worlds.h"
+#include "tools/scenarios/store/end_worlds.h"
 #include "tools/scenarios/store/growth_worlds.h"
 #include "tools/scenarios/store/hostile_worlds.h"
 #include "tools/scenarios/store/memory_growth_worlds.h"
 #include "tools/scenarios/store/scan_worlds.h"
+#include "tools/scenarios/store/set_many_worlds.h"
 #include "tools/scenarios/store/tag_world.h"
+#include "tools/scenarios/store/trick_worlds.h"
 #include "tools/scenarios/store/update_worlds.h"
 #include "tools/scenarios/store/warm_restarts.h"
 
@@ -26,6 +29,9 @@ constexpr std::uint64_t memory_growth_stream = 0x6d656d6f72792067;
 constexpr std::uint64_t scan_stream = 0x7363616e206b6579;
 constexpr std::uint64_t update_stream = 0x7570646174652076;
 constexpr std::uint64_t heard_close_stream = 0x6865617220636c6f;
+constexpr std::uint64_t set_many_stream = 0x7365745f6d616e79;
+constexpr std::uint64_t end_stream = 0x656e64206f66206f;
+constexpr std::uint64_t trick_stream = 0x747269636b732121;
 
 }  // namespace
 
@@ -127,6 +133,36 @@ void SpecialWorlds::draw_heard_closes(Scenario& scenario) const {
   fabric::RandomGenerator random(seed_ ^ heard_close_stream);
   const bool is_one = random.below(2) == 0;
   scenario.clients_hear_close = is_one || choices_.heard_closes == Share::only;
+}
+
+// Half of the worlds with `some`, except those in which tags wrap around, whose pace is fixed.
+void SpecialWorlds::draw_set_many(Scenario& scenario) const {
+  const bool is_hardened = choices_.safeguards == engine::Safeguards::hardened();
+  const bool wraps = scenario.geometry.tag_bits != engine::most_tag_bits;
+  if (choices_.set_many == Share::none || !is_hardened || wraps) return;
+  fabric::RandomGenerator random(seed_ ^ set_many_stream);
+  const bool is_one = random.below(2) == 0;
+  if (is_one || choices_.set_many == Share::only) add_set_many(random, scenario);
+}
+
+// Half of the worlds with `some`, except those in which tags wrap around, whose pace is fixed.
+void SpecialWorlds::draw_ends(Scenario& scenario) const {
+  const bool is_hardened = choices_.safeguards == engine::Safeguards::hardened();
+  const bool wraps = scenario.geometry.tag_bits != engine::most_tag_bits;
+  if (choices_.ends == Share::none || !is_hardened || wraps) return;
+  fabric::RandomGenerator random(seed_ ^ end_stream);
+  const bool is_one = random.below(2) == 0;
+  if (is_one || choices_.ends == Share::only) add_ends(random, scenario);
+}
+
+// Half of the worlds with `some`, except those in which tags wrap around.
+void SpecialWorlds::draw_tricks(Scenario& scenario) const {
+  const bool is_hardened = choices_.safeguards == engine::Safeguards::hardened();
+  const bool wraps = scenario.geometry.tag_bits != engine::most_tag_bits;
+  if (choices_.tricks == Share::none || !is_hardened || wraps) return;
+  fabric::RandomGenerator random(seed_ ^ trick_stream);
+  const bool is_one = random.below(2) == 0;
+  if (is_one || choices_.tricks == Share::only) add_tricks(random, scenario);
 }
 
 }  // namespace falafel::store_scenario

@@ -23,6 +23,9 @@ class SpecialWorlds {
   void draw_scans(Scenario& scenario) const;
   void draw_updates(Scenario& scenario) const;
   void draw_heard_closes(Scenario& scenario) const;
+  void draw_ends(Scenario& scenario) const;
+  void draw_set_many(Scenario& scenario) const;
+  void draw_tricks(Scenario& scenario) const;
 
  private:
   const ScenarioChoices& choices_;

@@ -32,8 +32,10 @@ StoreWorld::StoreWorld(const Scenario& scenario, RunListener* listener)
     : scenario_(scenario),
       listener_(listener),
       clients_(scenario.clients.size()),
+      set_many_(scenario.clients.size()),
       hostile_(
-          scenario, [this] { return are_faults_over(); }, [this] { return is_server_stopped(); }),
+          scenario, [this] { return are_faults_over(); }, [this] { return is_server_stopped(); },
+          [this] { return held_regions(); }),
       is_hostile_over_(scenario.attacks.empty()),
       attacked_(scenario.geometry) {}
 
@@ -107,6 +109,12 @@ bool StoreWorld::are_clients_over() const {
 
 bool StoreWorld::are_faults_over() const {
   return simulation_->steps() > scenario_.simulation.last_fault_step;
+}
+
+std::vector<engine::RegionInspection> StoreWorld::held_regions() const {
+  if (server_ == nullptr) return {};
+  const engine::ServerBooks books = server_->books();
+  return {books.regions.begin(), books.regions.end()};
 }
 
 // Checks at the end

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "checkers/key_scans.h"
 #include "checkers/memory_view.h"
 #include "engine/client/client.h"
+#include "engine/client/key_and_value.h"
 #include "engine/server/server.h"
 #include "fabric/sim/simulation.h"
 #include "tools/scenarios/store/attacked_slots.h"
@@ -22,6 +24,7 @@
 #include "tools/scenarios/store/operation_watcher.h"
 #include "tools/scenarios/store/run_listener.h"
 #include "tools/scenarios/store/scenario.h"
+#include "tools/scenarios/store/set_many_calls.h"
 
 namespace falafel::store_scenario {
 
@@ -62,6 +65,9 @@ class StoreWorld {
   // Tells an exhaustive exploration what the running step judges (judged_objects.h).
   void touch(std::uint32_t object, sim::Access access) { simulation_->touch(object, access); }
   std::optional<fabric::FiberId> running_fiber() const { return simulation_->running_fiber(); }
+  std::optional<std::uint32_t> peer_of(std::uint32_t queue_pair) const {
+    return simulation_->peer_of(queue_pair);
+  }
 
   AttackedSlots& attacked() { return attacked_; }
   // Times that the hostile client was connected.
@@ -106,6 +112,7 @@ class StoreWorld {
   bool may_clients_stop() const;
   bool are_clients_over() const;
   bool are_faults_over() const;
+  std::vector<engine::RegionInspection> held_regions() const;
   void end_slow_landing();
   void wait_until_idle(fabric::Host& host);
   void wait_for_repair(fabric::Host& host);
@@ -140,16 +147,31 @@ class StoreWorld {
   OperationResult execute_called(fabric::Host& host, std::size_t operation,
                                  std::uint64_t time_to_live_ns, Place& place,
                                  std::uint64_t incarnation);
+  // The same for SETs that are one call of set_many().
+  std::optional<engine::Answer> execute_many(fabric::Host& host, std::uint32_t client,
+                                             std::size_t first, std::size_t count,
+                                             engine::Client& connection);
+  engine::Answer call_set_many(fabric::Host& host, std::uint32_t client, std::size_t first,
+                               std::span<const engine::KeyAndValue> pairs,
+                               engine::Client& connection);
+  // An operation of the history begins on the running fiber, ends there, or is cancelled.
+  fabric::FiberId begin_operation(fabric::Host& host, std::size_t operation,
+                                  std::uint64_t time_to_live_ns, std::uint64_t incarnation);
+  void end_operation(fabric::Host& host, std::size_t operation, const OperationResult& result,
+                     std::uint64_t incarnation);
+  void abandon_operation(std::uint32_t client, fabric::FiberId fiber);
+  static std::string value_of(const PlannedOperation& operation, std::string name);
   // Executes an operation or a scan. The value of a set begins with `name`.
   engine::Answer execute_alone(fabric::Host& host, std::uint32_t client,
                                const PlannedOperation& planned, std::string name,
                                engine::Client& connection);
+  engine::Answer wait_for_end(std::uint32_t client, engine::Client& connection);
   engine::Answer execute_scan(fabric::Host& host, std::uint32_t client, engine::Client& connection);
   checkers::KeyScan& begin_scan(fabric::Host& host, std::uint32_t client,
                                 std::uint64_t incarnation);
   engine::Answer end_scan(fabric::Host& host, engine::Answer answer, checkers::KeyScan& scan);
   engine::ServerOptions server_options() const;
-  engine::ClientOptions client_options(std::uint32_t client) const;
+  engine::ClientOptions client_options(std::uint32_t client);
 
   const Scenario& scenario_;
   RunListener* listener_;
@@ -157,6 +179,7 @@ class StoreWorld {
   sim::Simulation* simulation_ = nullptr;
   engine::Server* server_ = nullptr;
   std::vector<ClientProgress> clients_;
+  std::vector<SetManyCalls> set_many_;  // by client
   HostileParty hostile_;
   bool is_hostile_over_;
   AttackedSlots attacked_;

@@ -24,13 +24,6 @@ std::string_view to_text(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Values are unique, so that a reader can identify the SET.
-std::string value_of(const PlannedOperation& operation, std::string name) {
-  if (!has_value(operation.kind)) return {};
-  name.resize(operation.value_bytes, '-');
-  return name;
-}
-
 checkers::Answer answer_of(checkers::OperationKind kind, Answer answer) {
   const bool compares = kind == checkers::OperationKind::compare_and_swap;
   switch (answer) {
@@ -77,6 +70,13 @@ OperationResult carry_out(Connection& connection, const checkers::Operation& ope
 
 }  // namespace
 
+// Values are unique, so that a reader can identify the SET.
+std::string StoreWorld::value_of(const PlannedOperation& operation, std::string name) {
+  if (!has_value(operation.kind)) return {};
+  name.resize(operation.value_bytes, '-');
+  return name;
+}
+
 void StoreWorld::run_hostile_client(fabric::Host& host) {
   const fabric::AtEnd over([this] { is_hostile_over_ = true; });
   hostile_.run(host, {.host = "server", .service = service});
@@ -85,7 +85,7 @@ void StoreWorld::run_hostile_client(fabric::Host& host) {
 
 // If a fiber is cancelled during an operation, its buffers stay with the requests in flight, which
 // reduces the number of concurrent operations by one, or by those of its batch.
-engine::ClientOptions StoreWorld::client_options(std::uint32_t client) const {
+engine::ClientOptions StoreWorld::client_options(std::uint32_t client) {
   constexpr std::uint32_t operations_in_flight = 4;
   const ClientPlan& plan = scenario_.clients[client];
   const auto cancelled =
@@ -100,7 +100,8 @@ engine::ClientOptions StoreWorld::client_options(std::uint32_t client) const {
           .connect_timeout_ns = 2'000 * fabric::microsecond_ns,
           .server_timeout_ns = scenario_.server_timeout_ns,
           .acknowledge_timeout_ns = acknowledge_timeout_ns,
-          .hears_server_close = scenario_.clients_hear_close};
+          .hears_server_close = scenario_.clients_hear_close,
+          .observer = plan.sets_many ? &set_many_[client] : nullptr};
 }
 
 // The clocks of clients are alternately ahead and behind.
@@ -181,10 +182,14 @@ void StoreWorld::run_fiber(fabric::Host& host, std::uint32_t client, engine::Cli
     const std::size_t end = end_of_batch(client, first);
     clients_[client].next = end;
     if (planned[first].pause_ns > 0) host.sleep_until(host.now_ns() + planned[first].pause_ns);
-    const bool is_batch =
-        scenario_.clients[client].batch > 1 && planned[first].kind != OperationKind::scan;
-    const auto answer = is_batch ? execute_batch(host, client, first, end - first, connection)
-                                 : execute_planned(host, client, first, connection);
+    const ClientPlan& plan = scenario_.clients[client];
+    const OperationKind kind = planned[first].kind;
+    const bool is_batch = plan.batch > 1 && has_key(kind);
+    const bool sets_many =
+        is_batch && plan.sets_many && plan.fibers == 1 && kind == OperationKind::set;
+    const auto answer = sets_many  ? execute_many(host, client, first, end - first, connection)
+                        : is_batch ? execute_batch(host, client, first, end - first, connection)
+                                   : execute_planned(host, client, first, connection);
     if (answer == Answer::disconnected || answer == Answer::unknown_outcome) return;
   }
 }
@@ -193,9 +198,14 @@ void StoreWorld::run_fiber(fabric::Host& host, std::uint32_t client, engine::Cli
 std::size_t StoreWorld::end_of_batch(std::uint32_t client, std::size_t first) const {
   const ClientPlan& plan = scenario_.clients[client];
   std::size_t end = first + 1;
-  if (plan.operations[first].kind == OperationKind::scan) return end;
+  const auto is_alike = [&](const PlannedOperation& operation) {
+    const bool are_both_sets = (operation.kind == OperationKind::set) ==
+                               (plan.operations[first].kind == OperationKind::set);
+    return has_key(operation.kind) && (!plan.sets_many || are_both_sets);
+  };
+  if (!has_key(plan.operations[first].kind)) return end;
   while (end < plan.operations.size() && end - first < plan.batch &&
-         !plan.operations[end].goodbye && plan.operations[end].kind != OperationKind::scan) {
+         !plan.operations[end].goodbye && is_alike(plan.operations[end])) {
     ++end;
   }
   return end;
@@ -223,6 +233,7 @@ engine::Answer StoreWorld::execute_alone(fabric::Host& host, std::uint32_t clien
                                          const PlannedOperation& planned, std::string name,
                                          engine::Client& connection) {
   if (planned.kind == OperationKind::scan) return execute_scan(host, client, connection);
+  if (planned.kind == OperationKind::wait_for_end) return wait_for_end(client, connection);
   return execute(host, client, planned, value_of(planned, std::move(name)), connection,
                  connection.server_incarnation());
 }
@@ -274,44 +285,71 @@ template <typename Place>
 OperationResult StoreWorld::execute_called(fabric::Host& host, std::size_t operation,
                                            std::uint64_t time_to_live_ns, Place& place,
                                            std::uint64_t incarnation) {
-  checkers::History& history = histories_[incarnation];
-  const auto called = [&]() -> const checkers::Operation& {
-    return history.operations()[operation];
-  };
-  const std::uint32_t client = called().client;
-  times_[incarnation].push_back({.call_ns = host.now_ns(), .time_to_live_ns = time_to_live_ns});
-  ++clients_[client].unfinished;
-  if (listener_ != nullptr) listener_->on_call(called());
-  const fabric::FiberId fiber = *simulation_->running_fiber();
-  watcher_->on_operation_called(fiber, called(), host.now_ns());
-  bool completed = false;
-  const fabric::AtEnd count([&] {
-    --clients_[client].unfinished;
-    if (completed) {
-      ++completed_;
-    } else {
-      watcher_->on_operation_abandoned(fiber);
-    }
-  });
+  const fabric::FiberId fiber = begin_operation(host, operation, time_to_live_ns, incarnation);
   // The history may move the operation while it waits.
-  const auto copy = checkers::Operation(called());
-  OperationResult result = carry_out(place, copy, time_to_live_ns);
-  const Answer answer = result.answer;
+  const auto copy = checkers::Operation(histories_[incarnation].operations()[operation]);
+  bool completed = false;
+  const fabric::AtEnd over([&] {
+    if (!completed) abandon_operation(copy.client, fiber);
+  });
+  const OperationResult result = carry_out(place, copy, time_to_live_ns);
   completed = true;
-  watcher_->on_operation_returned(fiber, called(), result, host.now_ns());
+  end_operation(host, operation, result, incarnation);
+  return result;
+}
+
+fabric::FiberId StoreWorld::begin_operation(fabric::Host& host, std::size_t operation,
+                                            std::uint64_t time_to_live_ns,
+                                            std::uint64_t incarnation) {
+  const checkers::Operation& called = histories_[incarnation].operations()[operation];
+  times_[incarnation].push_back({.call_ns = host.now_ns(), .time_to_live_ns = time_to_live_ns});
+  ++clients_[called.client].unfinished;
+  if (listener_ != nullptr) listener_->on_call(called);
+  const fabric::FiberId fiber = *simulation_->running_fiber();
+  watcher_->on_operation_called(fiber, called, host.now_ns());
+  return fiber;
+}
+
+void StoreWorld::end_operation(fabric::Host& host, std::size_t operation,
+                               const OperationResult& result, std::uint64_t incarnation) {
+  checkers::History& history = histories_[incarnation];
+  const checkers::Operation& called = history.operations()[operation];
+  watcher_->on_operation_returned(*simulation_->running_fiber(), called, result, host.now_ns());
   times_[incarnation][operation].return_ns = host.now_ns();
-  history.complete(next_return_time(), operation, answer_of(copy.kind, answer),
+  history.complete(next_return_time(), operation, answer_of(called.kind, result.answer),
                    to_text(result.found));
-  if (listener_ != nullptr) listener_->on_return(called(), answer);
-  if (answer == Answer::corrupted && !attacked_.is_any()) {
+  if (listener_ != nullptr) listener_->on_return(called, result.answer);
+  if (result.answer == Answer::corrupted && !attacked_.is_any()) {
     violations_.push_back(
         {.verdict = checkers::Verdict::violated,
          .property = "answer.corrupted",
-         .explanation = fmt::format("client {} received the answer that {} is corrupted", client,
-                                    checkers::quote(copy.key)),
-         .calls = {copy.call_time}});
+         .explanation = fmt::format("client {} received the answer that {} is corrupted",
+                                    called.client, checkers::quote(called.key)),
+         .calls = {called.call_time}});
   }
-  return result;
+  --clients_[called.client].unfinished;
+  ++completed_;
+}
+
+void StoreWorld::abandon_operation(std::uint32_t client, fabric::FiberId fiber) {
+  --clients_[client].unfinished;
+  watcher_->on_operation_abandoned(fiber);
+}
+
+// Nobody judges how long it takes: an operation may wait for the server.
+Answer StoreWorld::wait_for_end(std::uint32_t client, engine::Client& connection) {
+  const fabric::FiberId fiber = *simulation_->running_fiber();
+  ++clients_[client].unfinished;
+  bool have_ended = false;
+  const fabric::AtEnd over([&] {
+    --clients_[client].unfinished;
+    watcher_->on_end_answered(fiber, have_ended);
+  });
+  watcher_->on_end_asked(fiber);
+  const auto waited = connection.wait_for_end_of_operations(scenario_.server_timeout_ns);
+  have_ended = waited.has_value();
+  ++completed_;
+  return waited ? Answer::found : waited.error();
 }
 
 }  // namespace falafel::store_scenario

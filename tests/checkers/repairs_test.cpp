@@ -1,0 +1,98 @@
+// Tests of the checker of repairs, on a table of eight entries.
+#include "checkers/repairs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/checkers/memory.h"
+
+namespace falafel::checkers {
+namespace {
+
+constexpr std::uint32_t repairing_party = 3;
+constexpr std::uint64_t repaired_slot = 1;
+constexpr Entry occupied_entry = Entry(std::uint64_t{8} << 32);
+constexpr Entry locked_entry = Entry(std::uint64_t{8} << 32 | 2);
+constexpr Entry empty_entry = Entry(0);
+
+Geometry geometry_of_eight() {
+  Geometry eight = Memory().geometry_;
+  eight.table_entries = 8;
+  return eight;
+}
+
+class RepairsTest : public testing::Test {
+ protected:
+  // The key of the entry has the home slot 6, so searches pass slots 6, 7 and 0.
+  void repair() {
+    constexpr std::uint64_t hash = 8 * 5 + 6;
+    if (repairs_.is_repair(repaired_slot, locked_entry, occupied_entry))
+      repairs_.on_repaired(repairing_party, repaired_slot, hash, 9);
+  }
+  void read_all(Entry entry) {
+    for (std::uint64_t read = 0; read < 8; ++read) repairs_.on_read(repairing_party, read, entry);
+  }
+  void expect_holds() const {
+    EXPECT_EQ(repairs_.judgement().verdict, Verdict::holds) << repairs_.judgement().explanation;
+  }
+
+  Repairs repairs_{geometry_of_eight()};
+};
+
+TEST_F(RepairsTest, HoldIfSearchesPassTheEntry) {
+  repairs_.on_changed(repaired_slot, locked_entry, true);
+  read_all(occupied_entry);
+  for (const std::uint64_t beside : {1, 2, 5})
+    repairs_.on_read(repairing_party, beside, empty_entry);
+  repair();
+  expect_holds();
+}
+
+TEST_F(RepairsTest, LeaveNoKeyBehindAnEmptyEntry) {
+  for (const std::uint64_t gap : {6, 7, 0}) {
+    repairs_ = Repairs(geometry_of_eight());
+    repairs_.on_changed(repaired_slot, locked_entry, true);
+    read_all(occupied_entry);
+    repairs_.on_read(repairing_party, gap, empty_entry);
+    repair();
+    expect_violation(repairs_.judgement(), "repair.unreachable");
+    EXPECT_THAT(repairs_.judgement().slots, testing::ElementsAre(repaired_slot, gap));
+    EXPECT_EQ(repairs_.judgement().step, 9U);
+  }
+}
+
+// Somebody may have stored a key there meanwhile.
+TEST_F(RepairsTest, DependOnTheLastWordThatTheServerRead) {
+  repairs_.on_changed(repaired_slot, locked_entry, true);
+  read_all(empty_entry);
+  read_all(occupied_entry);
+  repairs_.on_read(repairing_party + 1, 7, empty_entry);
+  repair();
+  expect_holds();
+}
+
+// The cleanup removes its own locks, and has read the entries before it locked this one.
+TEST_F(RepairsTest, ConcernLocksOfHostileClientsAlone) {
+  read_all(empty_entry);
+  repairs_.on_changed(repaired_slot, locked_entry, false);
+  repair();
+  repairs_.on_changed(repaired_slot, locked_entry, true);
+  repairs_.on_changed(repaired_slot, locked_entry, false);
+  repair();
+  repairs_.on_changed(repaired_slot, locked_entry, true);
+  repairs_.clear();
+  read_all(empty_entry);
+  repair();
+  expect_holds();
+}
+
+TEST_F(RepairsTest, MayReplaceTheEntry) {
+  repairs_.on_changed(repaired_slot, locked_entry, true);
+  EXPECT_TRUE(repairs_.is_repair(repaired_slot, locked_entry, occupied_entry));
+  EXPECT_FALSE(repairs_.is_repair(repaired_slot, locked_entry, Entry(std::uint64_t{9} << 32)));
+  EXPECT_FALSE(repairs_.is_repair(repaired_slot, locked_entry, empty_entry));
+  EXPECT_FALSE(repairs_.is_repair(repaired_slot, locked_entry, locked_entry));
+}
+
+}  // namespace
+}  // namespace falafel::checkers

@@ -1,0 +1,129 @@
+// The tricks of a hostile client: with questions and with regions.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "tools/scenarios/store/hostile_party.h"
+
+namespace falafel::store_scenario {
+namespace {
+
+using engine::ControlMessage;
+using engine::MessageKind;
+
+constexpr std::uint64_t answer_patience_ns = 100'000;
+
+}  // namespace
+
+// The server hears this client all the time, and must fence it once it has asked something. In half
+// of the cases, it answers no question. Otherwise it evades the question for regions alone: it
+// takes several, and gives one back.
+HostileParty::Result HostileParty::evade(fabric::Host& host, const PlannedAttack& attack) {
+  constexpr std::uint64_t heartbeats_per_timeout = 4;
+  constexpr std::uint64_t timeouts = 6;
+  const std::uint64_t interval_ns = scenario_.heartbeat_timeout_ns / heartbeats_per_timeout;
+  const bool gives_one_back = attack.number % 2 != 0;
+  if (gives_one_back && take_regions(host) == Result::broken) return Result::broken;
+  bool may_release = gives_one_back;
+  for (std::uint64_t count = 0; count < timeouts * heartbeats_per_timeout; ++count) {
+    if (!client_->send({.kind = MessageKind::heartbeat})) return Result::broken;
+    host.sleep_until(host.now_ns() + interval_ns);
+    while (const auto message = client_->receive(host.now_ns())) {
+      note_grant(*message);
+      if (!gives_one_back) continue;
+      if (message->kind == MessageKind::ask_for_quiescence) {
+        client_->send({.kind = MessageKind::heartbeat, .epoch = message->epoch});
+      }
+      if (message->kind != MessageKind::return_regions || regions_.empty()) continue;
+      if (!std::exchange(may_release, false)) continue;
+      client_->send({.kind = MessageKind::release_region,
+                     .region = regions_.front().number,
+                     .incarnation = regions_.front().incarnation});
+      regions_.erase(regions_.begin());
+    }
+  }
+  return Result::done;
+}
+
+// The release is right except for its sender. The server's books say who this client is, because
+// they know its own region, too.
+HostileParty::Result HostileParty::steal_release(fabric::Host& host, const PlannedAttack& attack) {
+  if (!has_region(host)) return Result::done;
+  const std::vector<engine::RegionInspection> held = held_regions_();
+  const Region& own = regions_.back();
+  if (own.number >= held.size() || held[own.number].incarnation != own.incarnation) {
+    return Result::done;
+  }
+  const std::uint32_t self = held[own.number].client;
+  for (std::uint64_t count = 0; count < held.size(); ++count) {
+    const std::uint64_t number = (attack.number + count) % held.size();
+    const engine::RegionInspection& region = held[number];
+    if (region.state != engine::RegionState::granted || region.client == self) continue;
+    const ControlMessage release{.kind = MessageKind::release_region,
+                                 .region = static_cast<std::uint32_t>(number),
+                                 .incarnation = region.incarnation};
+    return client_->send(release) ? Result::breach : Result::broken;
+  }
+  return Result::done;
+}
+
+// Waits until the server has received a message after these. It handles them one after the other,
+// and each message of the server tells how many it has received.
+bool HostileParty::wait_until_handled(fabric::Host& host, std::uint64_t sent) {
+  for (std::uint64_t count = 0; count < engine::message_credits / 2; ++count) {
+    if (!client_->send({.kind = MessageKind::heartbeat})) return false;
+  }
+  const std::uint64_t deadline_ns = host.now_ns() + answer_patience_ns;
+  while (const auto message = client_->receive(deadline_ns)) {
+    note_grant(*message);
+    if (message->received > sent) return true;
+  }
+  return false;
+}
+
+// A WRITE that the device admits before the server revokes the right may land. The server has
+// revoked it before it says that it has received the release, so this one must be refused.
+HostileParty::Result HostileParty::write_late(fabric::Host& host, const PlannedAttack& attack) {
+  if (!has_region(host)) return Result::done;
+  const Region region = regions_.back();
+  regions_.pop_back();
+  if (!client_->send({.kind = MessageKind::release_region,
+                      .region = region.number,
+                      .incarnation = region.incarnation})) {
+    return Result::broken;
+  }
+  if (!wait_until_handled(host, client_->sent())) return Result::broken;
+  const engine::Geometry& geometry = scenario_.geometry;
+  const std::uint64_t words = geometry.region_bytes / fabric::word_bytes;
+  fabric::WorkRequest write;
+  write.opcode = fabric::Opcode::write;
+  write.length_bytes = fabric::word_bytes;
+  write.local = client_->buffer().at(0);
+  write.remote = {region.remote_key, geometry.region_offset(region.number) +
+                                         attack.number % words * fabric::word_bytes};
+  if (!client_->execute(write)) return Result::broken;
+  violation_ = {.verdict = checkers::Verdict::violated,
+                .property = "hostile.wrote-late",
+                .explanation = fmt::format(
+                    "the hostile client has written to region {}, although the server had received "
+                    "its release before",
+                    region.number)};
+  return Result::done;
+}
+
+// Searches for the key behind the gap end there. If the server unlocked the entry, the key would be
+// in the table, and nobody would find it.
+HostileParty::Result HostileParty::break_chain(const PlannedAttack& attack) {
+  const engine::Geometry& geometry = scenario_.geometry;
+  constexpr std::uint64_t longest_distance = 2;
+  const std::uint64_t behind =
+      (attack.slot + 1 + attack.number % longest_distance) % geometry.table_entries;
+  const auto empty = [&](engine::Entry entry) {
+    return entry.with_next_tag(geometry.tag_bits).pointing_to(0);
+  };
+  const auto lock = [](engine::Entry entry) { return entry.with_locked(); };
+  const bool has_swapped = swap_entry(attack.slot, empty) && swap_entry(behind, lock);
+  return has_swapped ? Result::done : Result::broken;
+}
+
+}  // namespace falafel::store_scenario

@@ -1,0 +1,25 @@
+#include "tools/scenarios/store/trick_worlds.h"
+
+#include <array>
+
+namespace falafel::store_scenario {
+
+void add_tricks(fabric::RandomGenerator& random, Scenario& scenario) {
+  constexpr std::array kinds{AttackKind::evasion, AttackKind::stolen_release,
+                             AttackKind::late_write, AttackKind::broken_chain};
+  constexpr std::uint64_t most_tricks = 4;
+  scenario.attacks.clear();
+  const std::uint64_t count = 1 + random.below(most_tricks);
+  for (std::uint64_t index = 0; index < count; ++index) {
+    PlannedAttack attack;
+    attack.kind = kinds.at(random.below(kinds.size()));
+    attack.slot = random.below(scenario.geometry.table_entries);
+    attack.number = random.next();
+    if (random.below(2) == 0) {
+      attack.pause_ns = scenario.simulation.step_duration_ns << random.below(10);
+    }
+    scenario.attacks.push_back(attack);
+  }
+}
+
+}  // namespace falafel::store_scenario
