@@ -68,8 +68,8 @@ def test_an_exception_while_keys_are_listed_leaves_the_call(store, monkeypatch):
             raise MemoryError("for the key")
 
     store.set_many({"one": b"1", "two": b"2"})
-    ffi = falafel._store.ffi
-    monkeypatch.setattr(falafel._store, "ffi", FailingFfi())
+    ffi = falafel._waiting.ffi
+    monkeypatch.setattr(falafel._waiting, "ffi", FailingFfi())
     with pytest.raises(MemoryError, match="for the key"):
         store.keys()
     monkeypatch.undo()
