@@ -42,14 +42,14 @@ class RepairsTest : public testing::Test {
 TEST_F(RepairsTest, HoldIfSearchesPassTheEntry) {
   repairs_.on_changed(repaired_slot, locked_entry, true);
   read_all(occupied_entry);
-  for (const std::uint64_t beside : {1, 2, 5})
+  for (const std::uint64_t beside : {1U, 2U, 5U})
     repairs_.on_read(repairing_party, beside, empty_entry);
   repair();
   expect_holds();
 }
 
 TEST_F(RepairsTest, LeaveNoKeyBehindAnEmptyEntry) {
-  for (const std::uint64_t gap : {6, 7, 0}) {
+  for (const std::uint64_t gap : {6U, 7U, 0U}) {
     repairs_ = Repairs(geometry_of_eight());
     repairs_.on_changed(repaired_slot, locked_entry, true);
     read_all(occupied_entry);
