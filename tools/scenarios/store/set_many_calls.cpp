@@ -15,6 +15,7 @@ void SetManyCalls::begin_call(Begin begin, End end) {
 std::vector<std::uint64_t> SetManyCalls::end_call() {
   begin_ = nullptr;
   std::vector<std::uint64_t> left;
+  left.reserve(running_.size());
   for (const auto& [number, index] : running_) left.push_back(number);
   running_.clear();
   return left;

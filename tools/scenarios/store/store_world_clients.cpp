@@ -292,7 +292,7 @@ OperationResult StoreWorld::execute_called(fabric::Host& host, std::size_t opera
   const fabric::AtEnd over([&] {
     if (!completed) abandon_operation(copy.client, fiber);
   });
-  const OperationResult result = carry_out(place, copy, time_to_live_ns);
+  OperationResult result = carry_out(place, copy, time_to_live_ns);
   completed = true;
   end_operation(host, operation, result, incarnation);
   return result;
