@@ -46,6 +46,18 @@ class ClusterTest : public testing::Test {
     return std::move(*cluster);
   }
 
+  // etcd has this list, in base64, and is never seen again.
+  std::unique_ptr<Cluster> open_by_etcd(std::string_view list) const {
+    store_test::Gateway etcd(
+        store_test::http(fmt::format(R"({{"kvs":[{{"mod_revision":"1","value":"{}"}}]}})", list)));
+    ClusterOptions changed = options();
+    changed.servers.clear();
+    changed.etcd = {etcd.endpoint()};
+    auto cluster = Cluster::open(changed);
+    EXPECT_TRUE(cluster.has_value()) << cluster.error().detail;
+    return std::move(*cluster);
+  }
+
   std::unique_ptr<Store> open_store(const std::string& server) const {
     StoreOptions store = options().store;
     store.server = server;
@@ -202,29 +214,17 @@ constexpr std::string_view list_that_changes =
 
 TEST_F(ClusterTest, VisitsNoKeysWhileTheListChanges) {
   start("one");
-  store_test::Gateway etcd(store_test::http(
-      fmt::format(R"({{"kvs":[{{"mod_revision":"1","value":"{}"}}]}})", list_that_changes)));
-  ClusterOptions changed = options();
-  changed.servers.clear();
-  changed.etcd = {etcd.endpoint()};
-  const auto cluster = Cluster::open(changed);
-  ASSERT_TRUE(cluster) << cluster.error().detail;
-  const auto visited = (*cluster)->for_each_key([](auto, auto, auto) {});
+  const auto cluster = open_by_etcd(list_that_changes);
+  const auto visited = cluster->for_each_key([](auto, auto, auto) {});
   EXPECT_EQ(visited, tl::unexpected(Answer::disconnected));
 }
 
 // The lease ends during the scan, so a change may have moved keys.
 TEST_F(ClusterTest, AScanThatOutlivesTheLeaseIsIncomplete) {
   start("one");
-  store_test::Gateway etcd(store_test::http(
-      fmt::format(R"({{"kvs":[{{"mod_revision":"1","value":"{}"}}]}})", list_with_short_lease)));
-  ClusterOptions changed = options();
-  changed.servers.clear();
-  changed.etcd = {etcd.endpoint()};
-  const auto cluster = Cluster::open(changed);
-  ASSERT_TRUE(cluster) << cluster.error().detail;
+  const auto cluster = open_by_etcd(list_with_short_lease);
   open_store("one")->set("key", "value");
-  const auto visited = (*cluster)->for_each_key(
+  const auto visited = cluster->for_each_key(
       [](auto, auto, auto) { std::this_thread::sleep_for(std::chrono::milliseconds(1'100)); });
   EXPECT_EQ(visited, tl::unexpected(Answer::disconnected));
 }
@@ -234,15 +234,8 @@ TEST_F(ClusterTest, BeginsNoOperationOfABatchAfterTheLease) {
   const auto all = keys(40);
   int begun = 0;
   while (begun == 0) {  // on a busy machine, the lease may end before the first
-    // The list is never seen again.
-    store_test::Gateway etcd(store_test::http(
-        fmt::format(R"({{"kvs":[{{"mod_revision":"1","value":"{}"}}]}})", list_with_short_lease)));
-    ClusterOptions changed = options();
-    changed.servers.clear();
-    changed.etcd = {etcd.endpoint()};
-    const auto cluster = Cluster::open(changed);
-    ASSERT_TRUE(cluster) << cluster.error().detail;
-    (*cluster)->run_batch(views_of(all), [&](engine::Batch&, std::size_t) {
+    const auto cluster = open_by_etcd(list_with_short_lease);
+    cluster->run_batch(views_of(all), [&](engine::Batch&, std::size_t) {
       ++begun;
       std::this_thread::sleep_for(std::chrono::milliseconds(1'100));
       return true;
