@@ -165,7 +165,7 @@ std::size_t granted_regions(TestStore& store) {
 
 TEST(SilentClient, IsGivenUpAndConnectsAnew) {
   fabric::FiberStackPool stacks;
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(seed);
     StoreOptions options;
     options.seed = seed;
@@ -205,7 +205,7 @@ TEST(SilentClient, IsGivenUpAndConnectsAnew) {
 TEST(SilentClient, HearsThatItWasGivenUp) {
   fabric::FiberStackPool stacks;
   for (const bool hears : {false, true}) {
-    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
       SCOPED_TRACE(seed);
       StoreOptions options;
       options.seed = seed;
