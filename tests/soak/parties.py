@@ -4,10 +4,13 @@ import json
 import os
 import pathlib
 import signal
-import socket
 import subprocess
+import sys
 import time
 import urllib.request
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+from free_ports import free_ports  # noqa: E402
 
 # Ends only what hangs.
 HANG_LIMIT_SECONDS = 600
@@ -119,13 +122,3 @@ class Etcd(Party):
     def restart(self):
         self.kill()
         return Etcd(self.folder, self.ports)
-
-
-def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
