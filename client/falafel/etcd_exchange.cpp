@@ -4,13 +4,19 @@
 #include <openssl/ssl.h>
 
 #include <algorithm>
+#include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
-#include <boost/beast/http.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <boost/beast/http/write.hpp>
+#include <functional>
+#include <optional>
+#include <sstream>
 #include <utility>
 
 namespace falafel {
@@ -29,13 +35,10 @@ class EtcdTls {
 
 namespace {
 
-using TcpStream = beast::tcp_stream;
-using TlsStream = asio::ssl::stream<beast::tcp_stream>;
-
 constexpr std::size_t most_answer_bytes = 1 << 20;
+constexpr std::size_t bytes_per_read = 16 << 10;
 
-http::request<http::string_body> http_request_of(const EtcdEndpoint& endpoint,
-                                                 const EtcdRequest& request) {
+std::string http_text_of(const EtcdEndpoint& endpoint, const EtcdRequest& request) {
   constexpr unsigned http_1_1 = 11;
   http::request<http::string_body> sent(http::verb::post, request.target, http_1_1);
   sent.set(http::field::host, endpoint.host);
@@ -43,25 +46,31 @@ http::request<http::string_body> http_request_of(const EtcdEndpoint& endpoint,
   if (!request.token.empty()) sent.set(http::field::authorization, request.token);
   sent.body() = request.body;
   sent.prepare_payload();
-  return sent;
+  std::ostringstream text;
+  text << sent;
+  return text.str();
 }
 
-// The steps of an exchange; each begins the next one.
-template <typename Stream>
+using TlsStream = asio::ssl::stream<asio::ip::tcp::socket&>;
+
+// The steps of an exchange; each begins the next one. Texts are sent and read here, and not by
+// Beast, which would be compiled for each kind of stream.
 class Exchange {
  public:
-  Exchange(asio::io_context& context, Stream& stream, const EtcdEndpoint& endpoint,
-           const EtcdRequest& request, const EtcdPatience& patience)
+  Exchange(asio::io_context& context, const EtcdEndpoint& endpoint, const EtcdRequest& request,
+           const EtcdPatience& patience)
       : resolver_(context),
-        stream_(stream),
+        socket_(context),
         endpoint_(endpoint),
-        request_(http_request_of(endpoint, request)),
+        request_(http_text_of(endpoint, request)),
         patience_(patience) {
     parser_.body_limit(most_answer_bytes);
+    parser_.eager(true);
   }
 
+  TlsStream& add_tls(asio::ssl::context& context) { return tls_.emplace(socket_, context); }
+
   void start() {
-    beast::get_lowest_layer(stream_).expires_after(patience_.longest);
     resolver_.async_resolve(endpoint_.host, endpoint_.port,
                             [this](error_code error, const auto& found) {
                               if (!ends_with(error)) connect(found);
@@ -75,37 +84,61 @@ class Exchange {
   }
 
  private:
+  using Then = std::function<void(error_code, std::size_t)>;
+
   bool ends_with(error_code error) {
     if (error) result_ = error;
     return error.failed();
   }
 
   void connect(const asio::ip::tcp::resolver::results_type& found) {
-    beast::get_lowest_layer(stream_).async_connect(found, [this](error_code error, const auto&) {
+    asio::async_connect(socket_, found, [this](error_code error, const auto&) {
       if (!ends_with(error)) secure();
     });
   }
 
   void secure() {
-    if constexpr (std::is_same_v<Stream, TlsStream>) {
-      stream_.async_handshake(asio::ssl::stream_base::client, [this](error_code error) {
-        if (!ends_with(error)) write();
-      });
-    } else {
-      write();
-    }
+    if (!tls_) return write();
+    tls_->async_handshake(asio::ssl::stream_base::client, [this](error_code error) {
+      if (!ends_with(error)) write();
+    });
   }
 
   void write() {
-    http::async_write(stream_, request_, [this](error_code error, std::size_t) {
+    const auto text = asio::buffer(request_);
+    const Then then = [this](error_code error, std::size_t) {
       if (!ends_with(error)) read();
-    });
+    };
+    if (tls_) {
+      asio::async_write(*tls_, text, then);
+    } else {
+      asio::async_write(socket_, text, then);
+    }
   }
 
   void read() {
-    http::async_read_some(stream_, buffer_, parser_, [this](error_code error, std::size_t) {
-      if (!ends_with(error) && !is_sufficient()) read();
-    });
+    const auto place = buffer_.prepare(bytes_per_read);
+    const Then then = [this](error_code error, std::size_t bytes) {
+      buffer_.commit(bytes);
+      if (!ends_with(parse(error)) && !is_sufficient()) read();
+    };
+    if (tls_) {
+      tls_->async_read_some(place, then);
+    } else {
+      socket_.async_read_some(place, then);
+    }
+  }
+
+  // Returns the error that ends the exchange, if any.
+  error_code parse(error_code read_error) {
+    error_code error;
+    if (read_error == asio::error::eof) {
+      parser_.put_eof(error);
+      return error;
+    }
+    if (read_error) return read_error;
+    buffer_.consume(parser_.put(buffer_.data(), error));
+    return error == http::error::need_more ? error_code() : error;
   }
 
   bool is_sufficient() const {
@@ -116,30 +149,15 @@ class Exchange {
   }
 
   asio::ip::tcp::resolver resolver_;
-  Stream& stream_;
+  asio::ip::tcp::socket socket_;
+  std::optional<TlsStream> tls_{};
   const EtcdEndpoint& endpoint_;
-  const http::request<http::string_body> request_;
+  const std::string request_;
   const EtcdPatience& patience_;
   beast::flat_buffer buffer_;
   http::response_parser<http::string_body> parser_;
   error_code result_ = asio::error::timed_out;
 };
-
-template <typename Stream>
-tl::expected<EtcdAnswer, std::string> ask_over(asio::io_context& context, Stream& stream,
-                                               const EtcdEndpoint& endpoint,
-                                               const EtcdRequest& request,
-                                               const EtcdPatience& patience) {
-  constexpr std::chrono::milliseconds between_looks(50);
-  Exchange<Stream> exchange(context, stream, endpoint, request, patience);
-  exchange.start();
-  const auto end = std::chrono::steady_clock::now() + patience.longest;
-  while (!context.stopped() && !patience.stop.stop_requested() &&
-         std::chrono::steady_clock::now() < end) {
-    context.run_for(between_looks);
-  }
-  return exchange.answer();
-}
 
 // The certificate must be for the endpoint's name or address. An address is sent to no server as a
 // name, because TLS has only names there.
@@ -160,16 +178,22 @@ error_code expect_certificate_of(const EtcdEndpoint& endpoint, TlsStream& stream
 tl::expected<EtcdAnswer, std::string> ask_etcd(const EtcdEndpoint& endpoint, EtcdTls* tls,
                                                const EtcdRequest& request,
                                                const EtcdPatience& patience) {
+  constexpr std::chrono::milliseconds between_looks(50);
   asio::io_context context;
-  if (!endpoint.has_tls) {
-    TcpStream stream(context);
-    return ask_over(context, stream, endpoint, request, patience);
+  Exchange exchange(context, endpoint, request, patience);
+  if (endpoint.has_tls) {
+    TlsStream& stream = exchange.add_tls(tls->context);
+    if (const error_code error = expect_certificate_of(endpoint, stream); error) {
+      return tl::unexpected(error.message());
+    }
   }
-  TlsStream stream(context, tls->context);
-  if (const error_code error = expect_certificate_of(endpoint, stream); error) {
-    return tl::unexpected(error.message());
+  exchange.start();
+  const auto end = std::chrono::steady_clock::now() + patience.longest;
+  while (!context.stopped() && !patience.stop.stop_requested() &&
+         std::chrono::steady_clock::now() < end) {
+    context.run_for(between_looks);
   }
-  return ask_over(context, stream, endpoint, request, patience);
+  return exchange.answer();
 }
 
 // Certificates
