@@ -97,7 +97,8 @@ endfunction()
 # THOROUGH_FOR alone makes the whole test thorough. With patterns of cases, a second test,
 # <name>_thorough, runs the cases that only it runs, and those of which it runs more
 # (tests/thoroughness.h). Thorough tests run in the release build, so a test with THOROUGH_FOR runs
-# there by default. The label "tsan" includes the test in the thread sanitizer's run.
+# there by default. An executable that only thorough tests run there is compiled when one of them is
+# chosen. The label "tsan" includes the test in the thread sanitizer's run.
 set(falafel_lists_of_test SOURCES LIBRARIES LABELS ENVIRONMENT
   THOROUGH_FOR ONLY_IN_THOROUGH MORE_IN_THOROUGH)
 function(falafel_add_test)
@@ -112,10 +113,11 @@ function(falafel_add_test)
     if(test_THOROUGH_FOR)
       set(test_RUNS_IN release)
     endif()
-  elseif(test_RUNS_IN STREQUAL "asan" AND test_THOROUGH_FOR)
-    message(FATAL_ERROR "${test_NAME}: thorough tests run in the release build")
   endif()
   set(thorough_cases ${test_ONLY_IN_THOROUGH} ${test_MORE_IN_THOROUGH})
+  if(test_RUNS_IN STREQUAL "asan" AND test_THOROUGH_FOR AND NOT thorough_cases)
+    message(FATAL_ERROR "${test_NAME}: thorough tests run in the release build")
+  endif()
   if(thorough_cases AND (test_SHARDS OR test_ENVIRONMENT OR NOT test_THOROUGH_FOR))
     message(FATAL_ERROR "${test_NAME}: cases of a thorough test need THOROUGH_FOR, and neither "
                         "SHARDS nor ENVIRONMENT")
@@ -133,30 +135,33 @@ function(falafel_add_test)
     endif()
   endif()
 
-  set(arguments COMMAND ${test_NAME} COST "${test_COST}" LABELS ${test_LABELS}
-    RUNS_IN ${test_RUNS_IN})
+  set(arguments COMMAND ${test_NAME} COST "${test_COST}" LABELS ${test_LABELS})
   if(NOT test_MOSTLY_WAITS)
     list(APPEND arguments COMPUTES)
   endif()
   if(thorough_cases)
     list(JOIN test_ONLY_IN_THOROUGH ":" left_out)
     list(JOIN thorough_cases ":" thorough_cases)
-    falafel_add_command_test(NAME ${test_NAME} ${arguments} ENVIRONMENT "GTEST_FILTER=*-${left_out}")
+    falafel_add_command_test(NAME ${test_NAME} ${arguments} RUNS_IN ${test_RUNS_IN}
+      ENVIRONMENT "GTEST_FILTER=*-${left_out}")
     falafel_add_command_test(NAME ${test_NAME}_thorough ${arguments}
       ENVIRONMENT "GTEST_FILTER=${thorough_cases}" FALAFEL_THOROUGH=1
       THOROUGH_FOR ${test_THOROUGH_FOR})
   elseif(test_SHARDS)
     foreach(shard RANGE 1 ${test_SHARDS})
       math(EXPR index "${shard} - 1")
-      falafel_add_command_test(NAME ${test_NAME}_${shard} ${arguments}
+      falafel_add_command_test(NAME ${test_NAME}_${shard} ${arguments} RUNS_IN ${test_RUNS_IN}
         ENVIRONMENT ${test_ENVIRONMENT} GTEST_TOTAL_SHARDS=${test_SHARDS} GTEST_SHARD_INDEX=${index}
         THOROUGH_FOR ${test_THOROUGH_FOR})
     endforeach()
   else()
-    falafel_add_command_test(NAME ${test_NAME} ${arguments}
+    falafel_add_command_test(NAME ${test_NAME} ${arguments} RUNS_IN ${test_RUNS_IN}
       ENVIRONMENT ${test_ENVIRONMENT} THOROUGH_FOR ${test_THOROUGH_FOR})
   endif()
   falafel_runs_here(runs_here ${test_NAME} ${test_RUNS_IN})
+  if(test_THOROUGH_FOR AND NOT thorough_cases)
+    set(runs_here FALSE)
+  endif()
   set_target_properties(${test_NAME} PROPERTIES FALAFEL_RUNS_HERE ${runs_here})
   if(runs_here)
     add_dependencies(falafel_usual_run ${test_NAME})

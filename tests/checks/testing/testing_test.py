@@ -109,6 +109,12 @@ class ThoroughTests(unittest.TestCase):
         self.assertGreater(len(choices), 1)
         self.assertEqual(thorough.choose(self.TESTS, None, "a"), thorough.choose(self.TESTS, None, "a"))
 
+    def test_name_the_programs_that_they_need(self):
+        build = pathlib.Path("/project/build/release")
+        words = [f"{build}/tests/some_test", "--all", f"PROGRAM={build}/bin/falafel", f"{build}",
+                 "/project/build/release-2/other", "RC_PARAMS=max_success=400 noshrink=1"]
+        self.assertEqual(thorough.programs_of(words, build), ("tests/some_test", "bin/falafel"))
+
 
 class OtherBuild(unittest.TestCase):
     def problems(self, in_release, in_asan):

@@ -1,7 +1,9 @@
 """Chooses the thorough tests that a usual run adds: those of the folders that the change touches, as
-many as its budget allows. The commit fixes their order, so over time all of them run."""
+many as its budget allows. The commit fixes their order, so over time all of them run. A usual build
+leaves out the programs that only thorough tests need, so those of the chosen tests are built then."""
 
 import json
+import pathlib
 import subprocess
 from dataclasses import dataclass
 
@@ -15,9 +17,11 @@ class Thorough:
     name: str
     seconds: float
     folders: tuple  # whose changes it examines
+    programs: tuple = ()  # that it runs, as paths in the build's folder, which are ninja's targets
 
 
 def list_thorough_tests(preset):
+    build = pathlib.Path("build", preset).resolve()
     listing = subprocess.run(
         ["ctest", "--preset", preset, "--show-only=json-v1", "-L", "^thorough$"],
         check=True, capture_output=True, text=True).stdout
@@ -26,8 +30,16 @@ def list_thorough_tests(preset):
         properties = {entry["name"]: entry["value"] for entry in test["properties"]}
         folders = tuple(label.removeprefix("for:") for label in properties["LABELS"]
                         if label.startswith("for:"))
-        tests.append(Thorough(test["name"], float(properties["COST"]), folders))
+        words = [*test["command"], *properties.get("ENVIRONMENT", ())]
+        tests.append(Thorough(test["name"], float(properties["COST"]), folders,
+                              programs_of(words, build)))
     return tests
+
+
+def programs_of(words, build):
+    """The files of the build that the words name: paths, or assignments of paths to variables."""
+    paths = (word.rpartition("=")[2] for word in words)
+    return tuple(path.removeprefix(f"{build}/") for path in paths if path.startswith(f"{build}/"))
 
 
 def is_touched(test, files):
