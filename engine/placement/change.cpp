@@ -29,7 +29,8 @@ Failure taken_over() {
 
 Failure failed(const std::string& server, Answer answer, std::string_view deed) {
   const std::string_view reason =
-      answer == Answer::disconnected ? " (it is away, has restarted, or this command stalled)" : "";
+      answer == Answer::disconnected ? " (it is away, has lost its memory, or this command stalled)"
+                                     : "";
   return Failure("'" + server + "' answers '" + std::string(to_string(answer)) + "'" +
                  std::string(reason) + " while " + std::string(deed) +
                  "; repeat the change, or give it up");
@@ -49,9 +50,9 @@ class Change {
                              .and_then([this] { return announce(); })
                              .and_then([this] { return move_keys(); });
     if (!changed) return Failure(changed.error());
-    if (const auto restarted = restarted_receiver()) {
-      return Failure("the list has changed, but '" + *restarted +
-                     "' has restarted just then, or is away: keys that moved to it may be gone. "
+    if (const auto emptied = receiver_without_copies()) {
+      return Failure("the list has changed, but '" + *emptied +
+                     "' has lost its memory just then, or is away: keys that moved to it may be gone. "
                      "Nothing was deleted, so their former servers still have them");
     }
     const Step swept = delete_originals();
@@ -203,19 +204,19 @@ class Change {
   // The copies
 
   // A server of the next list that may lack what was copied to it.
-  std::optional<std::string> restarted_receiver() {
+  std::optional<std::string> receiver_without_copies() {
     for (const std::string& server : next_) {
-      if (!servers_[server]->is_same_run()) return server;
+      if (!servers_[server]->is_same_incarnation()) return server;
     }
     return std::nullopt;
   }
 
   Step make_sure_of_copies() {
-    const auto restarted = restarted_receiver();
-    if (!restarted) return {};
-    return Failure("'" + *restarted +
-                   "' has restarted since keys were copied to it, or is away; repeat the change, "
-                   "or give it up");
+    const auto emptied = receiver_without_copies();
+    if (!emptied) return {};
+    return Failure("'" + *emptied +
+                   "' has lost its memory since keys were copied to it, or is away; repeat the "
+                   "change, or give it up");
   }
 
   // The keys

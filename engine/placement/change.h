@@ -17,17 +17,18 @@
 //    that joins has none of its own. They are remains of earlier changes.
 // 3. The keys that move are copied to their next servers, which replaces what an interrupted
 //    attempt has copied.
-// 4. The list is replaced by the next one, if every server of that list has been running since
-//    before the copies. Clients use the keys at their new servers.
-// 5. If these servers are still running, each server deletes the keys that are not its own any
-//    more, to free memory.
+// 4. The list is replaced by the next one, if every server of that list answers and still has the
+//    memory that it had before the copies. Clients use the keys at their new servers.
+// 5. If these servers still have it, each server deletes the keys that are not its own any more, to
+//    free memory.
 //
 // A container that does not verify has no key to move, and stops nothing: the report names it.
 //
-// A server that restarts is empty. If it does so before step 4, the change fails, and no key is
-// gone that it did not have by the list. If it restarts between its answer in step 4 and the new
-// list, it costs the keys that it had just received. These are then not deleted at their former
-// servers.
+// A server may restart over its memory (ServerOptions::kept_memory). It then has every copy that it
+// has acknowledged, and the change goes on. If a server loses its memory before step 4, the change
+// fails, and no key is gone that the server did not have by the list. If it loses it between its
+// answer in step 4 and the new list, it costs the keys that it had just received. These are then
+// not deleted at their former servers.
 #pragma once
 
 #include <array>
@@ -62,11 +63,11 @@ class PlacementDirectory {
                                                   std::uint64_t revision) = 0;
 };
 
-// A GET of this key shows that a run of a server goes on, whether it is found or not.
+// A GET of this key shows that a server answers, whether it is found or not.
 inline constexpr std::array<std::byte, 1> any_key{};
 
-// The keys of one run of a server. Each call waits. After the server has restarted, calls answer
-// `disconnected`, because the next run has nothing of what this one was given.
+// The keys of a server while its memory has the same content. Each call waits. After the server has
+// lost its memory, calls answer `disconnected`, because it has nothing of what it was given.
 class ServerKeys {
  public:
   struct Listed {
@@ -88,8 +89,8 @@ class ServerKeys {
   virtual DeleteResult drop(const DamagedContainer& damaged) = 0;
   // As Client::wait_for_end_of_operations().
   virtual tl::expected<void, Answer> wait_for_end_of_operations(std::uint64_t timeout_ns) = 0;
-  // Asks the server; true if this run of it goes on.
-  virtual bool is_same_run() = 0;
+  // Asks the server; true if it answers and its memory still has this content.
+  virtual bool is_same_incarnation() = 0;
 };
 
 using ReachedKeys = tl::expected<std::unique_ptr<ServerKeys>, std::string>;

@@ -168,7 +168,7 @@ class FakeKeys final : public ServerKeys {
     if (cluster_.stopped_server == server_) return tl::unexpected(Answer::timed_out);
     return {};
   }
-  bool is_same_run() override { return !fails(); }
+  bool is_same_incarnation() override { return !fails(); }
 
  private:
   bool fails() {

@@ -151,7 +151,7 @@ class ClusterChange(unittest.TestCase):
         self.start_server("c")
         _, error = change.communicate(timeout=harness.HANG_LIMIT_SECONDS)
         self.assertEqual(change.returncode, 1)
-        self.assertRegex(error, "'c' .* has restarted")
+        self.assertRegex(error, "'c' .* has lost its memory")
         self.change("--add", "c")
         for key in keys:
             self.assertEqual(self.falafel("get", key).stdout, key)

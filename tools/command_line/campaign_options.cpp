@@ -44,6 +44,15 @@ CLI::Option* add_blocks_option(CLI::App& command, CampaignTexts& texts) {
       ->capture_default_str();
 }
 
+CLI::Option* add_warm_restarts_option(CLI::App& command, CampaignTexts& texts) {
+  return command
+      .add_option("--warm-restarts", texts.warm_restarts,
+                  "share of scenarios in which the server's memory stays when its process dies: "
+                  "none, some or only; also for --store changing-cluster")
+      ->check(CLI::IsMember({"none", "some", "only"}))
+      ->capture_default_str();
+}
+
 void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
   command
       .add_option("--protocol", texts.protocol,
@@ -85,12 +94,7 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
                   "share of scenarios in which the store is a cache: none, some or only")
       ->check(CLI::IsMember({"none", "some", "only"}))
       ->capture_default_str();
-  command
-      .add_option("--warm-restarts", texts.warm_restarts,
-                  "share of scenarios in which the server's memory stays when its process dies: "
-                  "none, some or only")
-      ->check(CLI::IsMember({"none", "some", "only"}))
-      ->capture_default_str();
+  add_warm_restarts_option(command, texts);
   command
       .add_option("--growth", texts.growth,
                   "share of scenarios in which the table grows: none, some or only")

@@ -41,6 +41,7 @@ struct CampaignTexts {
 };
 
 CLI::Option* add_blocks_option(CLI::App& command, CampaignTexts& texts);
+CLI::Option* add_warm_restarts_option(CLI::App& command, CampaignTexts& texts);
 void add_campaign_options(CLI::App& command, CampaignTexts& texts);
 
 // Converts the texts to the choices of a campaign; choices without a text are random. Returns an

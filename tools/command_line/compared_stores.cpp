@@ -24,6 +24,7 @@ namespace falafel::command_line {
 namespace {
 
 using Adjust = std::function<void(sim::SimulationOptions&)>;
+using cluster_scenario::WarmRuns;
 
 constexpr std::string_view c_hint_name = "c-hint";
 constexpr std::string_view cluster_name = "cluster";
@@ -79,11 +80,18 @@ std::unique_ptr<explorer::Program> create_nessie(nessie::Architecture architectu
       std::move(adjust));
 }
 
+WarmRuns parse_warm_runs(const std::string& text) {
+  if (text == "only") return WarmRuns::only;
+  return text == "none" ? WarmRuns::none : WarmRuns::some;
+}
+
+// `warm_restarts` applies to changing clusters.
 std::unique_ptr<explorer::Program> create(const std::string& store, bool is_published,
-                                          Adjust adjust) {
+                                          const std::string& warm_restarts, Adjust adjust) {
   if (store == cluster_name) return cluster_scenario::make_program(std::move(adjust));
   if (store == changing_cluster_name) {
-    return cluster_scenario::make_changing_program(std::move(adjust));
+    return cluster_scenario::make_changing_program(parse_warm_runs(warm_restarts),
+                                                   std::move(adjust));
   }
   if (store == replicated_name) return replicated_scenario::make_program(std::move(adjust));
   for (const nessie::Architecture architecture : nessie_architectures) {
@@ -120,12 +128,18 @@ std::vector<std::string> compared_stores() {
 }
 
 std::unique_ptr<explorer::Program> create_compared_store(const std::string& store) {
-  return create(store, false, {});
+  return create(store, false, "none", {});
 }
 
-std::vector<std::unique_ptr<explorer::Program>> published_variants() {
+std::string changing_cluster_program(const std::string& warm_restarts) {
+  return cluster_scenario::name_of(parse_warm_runs(warm_restarts));
+}
+
+std::vector<std::unique_ptr<explorer::Program>> variants_of_compared_stores() {
   std::vector<std::unique_ptr<explorer::Program>> programs;
-  programs.reserve(nessie_architectures.size());
+  for (const WarmRuns warm_runs : {WarmRuns::some, WarmRuns::only}) {
+    programs.push_back(cluster_scenario::make_changing_program(warm_runs));
+  }
   for (const nessie::Architecture architecture : nessie_architectures) {
     programs.push_back(create_nessie(architecture, true, {}));
   }
@@ -140,10 +154,16 @@ tl::expected<std::unique_ptr<explorer::Program>, std::string> create_compared_ca
                     "--fingerprint-bits, --size-class-bits, --workload, --tag-worlds, --blocks and "
                     "--hostile fix scenarios of Falafel; leave them out, or use --store falafel"));
   }
+  if (texts.warm_restarts != "none" && store != changing_cluster_name) {
+    return tl::unexpected(fmt::format(
+        "--warm-restarts: servers of {} do not start over their memory; leave it out, or use "
+        "--store falafel or --store {}",
+        store, changing_cluster_name));
+  }
   auto choices = parse_simulation(texts.simulation);
   if (!choices) return tl::unexpected(choices.error());
   std::unique_ptr<explorer::Program> program =
-      create(store, texts.protocol == "published",
+      create(store, texts.protocol == "published", texts.warm_restarts,
              [choices = std::move(*choices)](sim::SimulationOptions& simulation) {
                apply(choices, simulation);
              });

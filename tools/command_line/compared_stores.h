@@ -18,7 +18,10 @@ std::vector<std::string> compared_stores();
 std::unique_ptr<explorer::Program> create_compared_store(const std::string& store);
 
 // Their programs of other names, whose replay files the commands accept.
-std::vector<std::unique_ptr<explorer::Program>> published_variants();
+std::vector<std::unique_ptr<explorer::Program>> variants_of_compared_stores();
+
+// The name of the program of a changing cluster with this value of --warm-restarts.
+std::string changing_cluster_program(const std::string& warm_restarts);
 
 // The store with the command line's options. The error names an option that does not apply, and
 // the remedy.

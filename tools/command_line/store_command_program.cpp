@@ -7,13 +7,13 @@
 
 namespace falafel::command_line {
 
-StoreCommandProgram::StoreCommandProgram() : published_variants_(published_variants()) {
+StoreCommandProgram::StoreCommandProgram() : variants_(variants_of_compared_stores()) {
   programs_.push_back(&falafel_);
   for (const std::string& store : compared_stores()) {
     compared_[store] = create_compared_store(store);
     programs_.push_back(compared_[store].get());
   }
-  for (const auto& program : published_variants_) programs_.push_back(program.get());
+  for (const auto& program : variants_) programs_.push_back(program.get());
 }
 
 CLI::Option* StoreCommandProgram::add_store_option(CLI::App& command) {
@@ -36,6 +36,10 @@ void StoreCommandProgram::add_ablate_options(CLI::App& command) {
     texts_.blocks = text;
     falafel_ = store_scenario::StoreProgram(*parse_campaign(texts_));
   });
+  add_warm_restarts_option(command, texts_)->each([this](const std::string& text) {
+    texts_.warm_restarts = text;
+    falafel_ = store_scenario::StoreProgram(*parse_campaign(texts_));
+  });
 }
 
 void StoreCommandProgram::add_fuzz_options(CLI::App& command) {
@@ -52,6 +56,10 @@ tl::expected<std::unique_ptr<explorer::Program>, std::string> StoreCommandProgra
 }
 
 const explorer::Program& StoreCommandProgram::selected() const {
+  const std::string name = changing_cluster_program(texts_.warm_restarts);
+  for (const auto& variant : variants_) {
+    if (store_ == changing_cluster_program("none") && variant->name() == name) return *variant;
+  }
   const auto compared = compared_.find(store_);
   if (compared != compared_.end()) return *compared->second;
   return falafel_;

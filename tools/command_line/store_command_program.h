@@ -31,7 +31,7 @@ class StoreCommandProgram final : public CommandProgram {
 
   store_scenario::StoreProgram falafel_;
   std::map<std::string, std::unique_ptr<explorer::Program>> compared_;  // by the value of --store
-  std::vector<std::unique_ptr<explorer::Program>> published_variants_;
+  std::vector<std::unique_ptr<explorer::Program>> variants_;
   std::vector<const explorer::Program*> programs_;  // all of these
   std::string store_ = "falafel";
   CampaignTexts texts_;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "fabric/at_end.h"
 #include "fabric/text.h"
 #include "fabric/time_units.h"
 #include "tools/scenarios/cluster/run.h"
@@ -46,16 +47,34 @@ std::optional<Attempts::Result> recorded(Answer answer) {
   }
 }
 
+// A server that has ended in the same process gives its memory and its service back a little later.
+fabric::Result<std::unique_ptr<engine::Server>> start_server(fabric::Host& host,
+                                                             const engine::ServerOptions& options) {
+  for (;;) {
+    auto started = engine::Server::start(host, options);
+    if (started || started.error().code != fabric::ErrorCode::address_in_use) return started;
+    host.sleep_until(host.now_ns() + 5 * microsecond_ns);
+  }
+}
+
+void forget_entries(engine::Server& server) {
+  const engine::Geometry& geometry = server.geometry();
+  for (std::uint64_t slot = 0; slot < geometry.table_entries; ++slot) {
+    server.memory().store(geometry.entry_offset(slot), 0);
+  }
+}
+
 }  // namespace
 
-ChangeRun::ChangeRun(check::World& world, const check::Plan<AttemptedMap>& plan)
+ChangeRun::ChangeRun(check::World& world, const check::Plan<AttemptedMap>& plan,
+                     WarmRuns warm_runs)
     : world_(world),
       plan_(plan),
       history_(world.history<AttemptedMap>()),
       heeds_lease_(world.safeguard("lease")),
       heeds_announcement_(world.safeguard("announcement")),
       waits_(world.safeguard("settling")),
-      asks_for_runs_(world.safeguard("same-runs")),
+      asks_for_copies_(world.safeguard("same-runs")),
       waits_for_end_(world.safeguard("end-of-operations")),
       crash_percent_(world.one_of<std::uint64_t>({0, 20})),
       stall_percent_(world.one_of<std::uint64_t>({0, 50})),
@@ -77,6 +96,9 @@ ChangeRun::ChangeRun(check::World& world, const check::Plan<AttemptedMap>& plan)
   entry_ = {.list = {.servers = draw_servers(), .times = times_}, .revision = 1};
   const std::uint64_t count = 1 + world_.choose(most_changes);
   for (std::uint64_t change = 0; change < count; ++change) changes_.push_back(draw_servers());
+  if (warm_runs == WarmRuns::only || (warm_runs == WarmRuns::some && world_.choose(2) == 0)) {
+    warm_restarts_.emplace(world_);
+  }
 }
 
 std::vector<std::string> ChangeRun::draw_servers() {
@@ -102,22 +124,42 @@ void ChangeRun::execute() {
 }
 
 void ChangeRun::serve(fabric::Host& host, std::size_t server) {
-  struct Presence {
-    Place& place;
-    const engine::PlacementDirectory::Entry& entry;
-    ~Presence() {
-      place.is_up = false;
-      place.list_at_crash = entry.list;
-    }
-  };
+  for (;;) serve_in_process(host, server);
+}
+
+void ChangeRun::serve_in_process(fabric::Host& host, std::size_t server) {
   Place& place = places_[server];
-  if (place.lives > 0) lose_keys(server, place.list_at_crash);
-  const Presence presence{place, entry_};
-  const auto started = engine::Server::start(host, server_options_);
+  if (place.has_lost_keys) lose_keys(server, place.list_at_loss);
+  const fabric::AtEnd end([this, server] { end_process(server); });
+  const auto started = start_server(host, options_of(place));
   if (!started) return world_.fail("cluster.start", started.error().detail);
+  if (warm_restarts_ && warm_restarts_->forgets(server)) forget_entries(**started);
   ++place.lives;
   place.is_up = true;
-  host.create_event()->wait(fabric::never_ns);
+  wait_for_end_of_process(host);
+}
+
+engine::ServerOptions ChangeRun::options_of(const Place& place) const {
+  engine::ServerOptions options = server_options_;
+  if (warm_restarts_) options.kept_memory = "memory " + std::to_string(place.contents);
+  return options;
+}
+
+void ChangeRun::wait_for_end_of_process(fabric::Host& host) {
+  const bool ends = warm_restarts_ && host.random(100) < warm_restarts_->orderly_percent();
+  if (!ends) host.create_event()->wait(fabric::never_ns);
+  sleep_up_to(host, 4 * times_.settle_ns);
+}
+
+// Runs also at the end of a fiber that is unwound, so it must not wait.
+void ChangeRun::end_process(std::size_t server) {
+  Place& place = places_[server];
+  place.is_up = false;
+  place.has_lost_keys = false;
+  if (warm_restarts_ && warm_restarts_->end_process(server) == Memory::stays) return;
+  ++place.contents;
+  place.has_lost_keys = place.lives > 0;
+  place.list_at_loss = entry_.list;
 }
 
 // For the history, clients delete them whose answers are lost.
@@ -156,7 +198,7 @@ void ChangeRun::run_operator(fabric::Host& host) {
       if (next_change_ != current) break;
       repeats_.reached_if(attempt > 0 && entry_.list.is_changing());
       takes_over_.reached_if(attempt == 0 && entry_.list.is_changing());
-      is_done = change(host, changes_[current], attempt > 0);
+      is_done = change(host, current, attempt > 0);
       if (!is_done) sleep_up_to(host, times_.settle_ns);
     }
     if (next_change_ != current) continue;
@@ -166,37 +208,75 @@ void ChangeRun::run_operator(fabric::Host& host) {
   }
 }
 
-bool ChangeRun::change(fabric::Host& host, const std::vector<std::string>& next, bool is_repeated) {
-  FoundLives found;
-  Directory directory(host, entry_, [&] { note_late_crashes(found); });
+bool ChangeRun::change(fabric::Host& host, std::size_t number, bool is_repeated) {
+  FoundContents found;
+  std::optional<RestartWatch::Attempt> attempt;
+  if (warm_restarts_) attempt.emplace(warm_restarts_->watch(), number);
+  RestartWatch::Attempt* const watched = attempt ? &*attempt : nullptr;
+  Directory directory(
+      host, entry_, [&] { note_late_losses(found); }, [&] { call_misfortune_anywhere(host); });
   engine::ChangeTools tools{
       .directory = directory,
-      .reach = [&](const std::string& server,
-                   const engine::MayChange& may_change) -> engine::ReachedKeys {
-        const std::size_t place = number_of(server);
-        auto client = connect(host, place);
-        if (client == nullptr) return tl::unexpected(std::string("away"));
-        const auto on_copied = [this, &host, place] {
-          if (host.random(100) < crash_percent_) crash_soon(host, place);
-        };
-        return std::make_unique<Keys>(server, std::move(client), places_[place],
-                                      Keys::Options{.found = asks_for_runs_ ? &found : nullptr,
-                                                    .waits_for_end = waits_for_end_,
-                                                    .may_change = may_change,
-                                                    .on_copied = on_copied});
+      .reach = [&](const std::string& server, const engine::MayChange& may_change)
+          -> engine::ReachedKeys {
+        return reach(host, number_of(server), may_change, found, watched);
       },
       .now_ns = [&] { return host.now_ns(); },
-      .wait =
-          [&](std::uint64_t duration_ns) {
-            ++steps_;
-            host.sleep_until(host.now_ns() + duration_ns);
-            ++steps_;
-          },
+      .wait = [&](std::uint64_t duration_ns) { settle(host, duration_ns, watched); },
       .own_number = 1 + host.random(1'000'000'000),
       .may_delete_strays = is_repeated};
-  const auto changed = change_placement(tools, next);
+  const auto changed = change_placement(tools, changes_[number]);
   if (changed) moved_ += changed->moved;
+  if (changed && attempt) attempt->on_done();
   return changed.has_value();
+}
+
+void ChangeRun::settle(fabric::Host& host, std::uint64_t duration_ns,
+                       RestartWatch::Attempt* attempt) {
+  ++steps_;
+  if (attempt != nullptr) attempt->settle(true);
+  call_misfortune_anywhere(host);
+  host.sleep_until(host.now_ns() + duration_ns);
+  if (attempt != nullptr) attempt->settle(false);
+  ++steps_;
+}
+
+engine::ReachedKeys ChangeRun::reach(fabric::Host& host, std::size_t server,
+                                     const engine::MayChange& may_change, FoundContents& found,
+                                     RestartWatch::Attempt* attempt) {
+  auto client = connect(host, server);
+  if (client == nullptr) return tl::unexpected(std::string("away"));
+  Keys::Options options{.found = asks_for_copies_ ? &found : nullptr,
+                        .waits_for_end = waits_for_end_,
+                        .may_change = may_change,
+                        .on_call = [this, &host, server] { call_misfortune(host, server); },
+                        .on_read =
+                            [this, server, attempt] {
+                              if (attempt != nullptr && entry_.list.is_changing()) {
+                                attempt->read_at(server);
+                              }
+                            },
+                        .on_copied =
+                            [this, &host, server, attempt] {
+                              if (attempt != nullptr) attempt->copied_to(server);
+                              if (host.random(100) < crash_percent_) crash_soon(host, server);
+                            }};
+  if (warm_restarts_) {
+    options.compares_incarnations = warm_restarts_->compares_incarnations();
+    options.reconnect = [this, &host, server] { return connect(host, server); };
+  }
+  return std::make_unique<Keys>(name_of(server), std::move(client), places_[server],
+                                std::move(options));
+}
+
+void ChangeRun::call_misfortune_anywhere(fabric::Host& host) {
+  if (warm_restarts_) call_misfortune(host, host.random(server_count));
+}
+
+void ChangeRun::call_misfortune(fabric::Host& host, std::size_t server) {
+  if (warm_restarts_ && host.random(100) < warm_restarts_->crash_percent()) {
+    crash_soon(host, server);
+  }
 }
 
 void ChangeRun::crash_soon(fabric::Host& host, std::size_t server) {
@@ -218,12 +298,12 @@ void ChangeRun::stall_soon(fabric::Host& host, std::uint32_t client, std::size_t
   });
 }
 
-// A crash after the answer costs the keys that the server is just given.
-void ChangeRun::note_late_crashes(const FoundLives& found) {
+// A loss after the answer costs the keys that the server is just given.
+void ChangeRun::note_late_losses(const FoundContents& found) {
   if (entry_.list.is_changing()) return;
-  for (const auto& [name, life] : found) {
+  for (const auto& [name, contents] : found) {
     const std::size_t server = number_of(name);
-    if (!places_[server].is_up || places_[server].lives != life) lose_keys(server, entry_.list);
+    if (places_[server].contents != contents) lose_keys(server, entry_.list);
   }
 }
 

@@ -3,7 +3,8 @@
 // repeats what the other has begun, or gives it up, also while the other is still at work.
 //
 // Servers crash and come back empty. By the history, somebody then deleted the keys that belonged
-// to them, but no others.
+// to them, but no others. Where restarts may be warm, a server can also come back with its memory,
+// and has then lost nothing.
 #pragma once
 
 #include <array>
@@ -23,6 +24,9 @@
 #include "explorer/check/world.h"
 #include "fabric/fabric.h"
 #include "tools/scenarios/cluster/change_tools.h"
+#include "tools/scenarios/cluster/program.h"
+#include "tools/scenarios/cluster/restart_watch.h"
+#include "tools/scenarios/cluster/warm_restarts.h"
 
 namespace falafel::cluster_scenario {
 
@@ -31,7 +35,7 @@ class ChangeRun {
   using AttemptedMap = checkers::specifications::AttemptedMap;
 
   // Both outlive the run.
-  ChangeRun(check::World& world, const check::Plan<AttemptedMap>& plan);
+  ChangeRun(check::World& world, const check::Plan<AttemptedMap>& plan, WarmRuns warm_runs);
   void execute();
 
  private:
@@ -49,6 +53,11 @@ class ChangeRun {
   };
 
   void serve(fabric::Host& host, std::size_t server);
+  // Returns when the process has ended in order.
+  void serve_in_process(fabric::Host& host, std::size_t server);
+  engine::ServerOptions options_of(const Place& place) const;
+  void wait_for_end_of_process(fabric::Host& host);
+  void end_process(std::size_t server);
   // The server has lost what belongs to it by the list.
   void lose_keys(std::size_t server, const engine::PlacementList& list);
   // Null if the server does not answer.
@@ -57,13 +66,20 @@ class ChangeRun {
 
   void run_operator(fabric::Host& host);
   // A repeated one may meet copies of keys that clients have deleted since.
-  bool change(fabric::Host& host, const std::vector<std::string>& next, bool is_repeated);
+  bool change(fabric::Host& host, std::size_t number, bool is_repeated);
+  engine::ReachedKeys reach(fabric::Host& host, std::size_t server,
+                            const engine::MayChange& may_change, FoundContents& found,
+                            RestartWatch::Attempt* attempt);
+  void settle(fabric::Host& host, std::uint64_t duration_ns, RestartWatch::Attempt* attempt);
+  // An operator is about to call the server, or to use the directory. The server, or any, may crash.
+  void call_misfortune(fabric::Host& host, std::size_t server);
+  void call_misfortune_anywhere(fabric::Host& host);
   // A server that has just got a key crashes.
   void crash_soon(fabric::Host& host, std::size_t server);
   // A client stalls during an operation, together with the server, until a change has settled.
   void stall_soon(fabric::Host& host, std::uint32_t client, std::size_t server);
-  // A server may have crashed since the change found it running.
-  void note_late_crashes(const FoundLives& found);
+  // A server may have lost its memory since the change found it.
+  void note_late_losses(const FoundContents& found);
 
   void run_client(fabric::Host& host, std::uint32_t number);
   bool is_changed() const { return next_change_ == changes_.size(); }
@@ -87,7 +103,7 @@ class ChangeRun {
   const bool heeds_lease_;
   const bool heeds_announcement_;
   const bool waits_;
-  const bool asks_for_runs_;
+  const bool asks_for_copies_;
   const bool waits_for_end_;
   const std::uint64_t crash_percent_;  // of the copies, besides the crashes of the simulator
   const std::uint64_t stall_percent_;  // of the operations by a list that has changed
@@ -99,6 +115,7 @@ class ChangeRun {
   engine::ServerOptions server_options_;
   engine::PlacementTimes times_;
   std::vector<std::vector<std::string>> changes_;
+  std::optional<WarmRestarts> warm_restarts_;  // empty: no memory stays
   std::array<Place, server_count> places_;
   engine::PlacementDirectory::Entry entry_;  // in etcd
   std::uint64_t steps_ = 0;                  // of the operators

@@ -11,6 +11,7 @@ void sleep_up_to(fabric::Host& host, std::uint64_t longest_ns) {
 }
 
 tl::expected<engine::PlacementDirectory::Entry, std::string> Directory::read() {
+  if (on_call_) on_call_();
   sleep_up_to(host_, longest_way_ns);
   Entry entry = entry_;
   sleep_up_to(host_, longest_way_ns);
@@ -19,6 +20,7 @@ tl::expected<engine::PlacementDirectory::Entry, std::string> Directory::read() {
 
 tl::expected<bool, std::string> Directory::replace(const engine::PlacementList& list,
                                                    std::uint64_t revision) {
+  if (on_call_) on_call_();
   sleep_up_to(host_, longest_way_ns);
   const bool is_current = entry_.revision == revision;
   if (is_current) {
@@ -29,25 +31,72 @@ tl::expected<bool, std::string> Directory::replace(const engine::PlacementList& 
   return is_current;
 }
 
+void Keys::reconnect() {
+  if (!options_.reconnect || client_->is_connected()) return;
+  if (auto client = options_.reconnect()) client_ = std::move(client);
+}
+
+engine::IncarnationKeys Keys::keys() {
+  const auto run_connected = [this](const std::function<void(engine::Client&)>& body) {
+    reconnect();
+    body(*client_);
+  };
+  return {incarnation_, run_connected, options_.may_change};
+}
+
+template <typename Result>
+Result Keys::operate(const std::function<Result(engine::IncarnationKeys&)>& operation) {
+  options_.on_call();
+  engine::IncarnationKeys former = keys();
+  Result result = operation(former);
+  if (options_.compares_incarnations || result.answer != engine::Answer::disconnected) {
+    return result;
+  }
+  reconnect();
+  incarnation_ = client_->server_incarnation();
+  engine::IncarnationKeys current = keys();
+  return operation(current);
+}
+
 tl::expected<void, engine::Answer> Keys::list(Contents& contents) {
-  return client_->for_each_key([&](const engine::KeyAndValue& pair) {
-    contents.keys.push_back({{pair.key.begin(), pair.key.end()}, pair.time_to_live_ns});
-  });
+  options_.on_call();
+  return keys().list(contents);
+}
+
+engine::GetResult Keys::get(std::span<const std::byte> key) {
+  options_.on_read();
+  return operate<engine::GetResult>([&](auto& keys) { return keys.get(key); });
 }
 
 engine::SetResult Keys::set(std::span<const std::byte> key, std::span<const std::byte> value,
                             std::uint64_t time_to_live_ns) {
-  if (!options_.may_change()) return {};
-  const engine::SetResult result = client_->set(key, value, time_to_live_ns);
+  const auto result = operate<engine::SetResult>(
+      [&](auto& keys) { return keys.set(key, value, time_to_live_ns); });
   if (result.answer == engine::Answer::stored) options_.on_copied();
   return result;
 }
 
-bool Keys::is_same_run() {
+engine::DeleteResult Keys::remove(std::span<const std::byte> key) {
+  return operate<engine::DeleteResult>([&](auto& keys) { return keys.remove(key); });
+}
+
+engine::DeleteResult Keys::drop(const engine::DamagedContainer& damaged) {
+  return operate<engine::DeleteResult>([&](auto& keys) { return keys.drop(damaged); });
+}
+
+tl::expected<void, engine::Answer> Keys::wait_for_end_of_operations(std::uint64_t timeout_ns) {
+  if (!options_.waits_for_end) return {};
+  options_.on_call();
+  return keys().wait_for_end_of_operations(timeout_ns);
+}
+
+bool Keys::is_same_incarnation() {
   if (options_.found == nullptr) return true;
-  const std::uint32_t life = place_.lives;
-  if (client_->get(engine::any_key).answer == engine::Answer::disconnected) return false;
-  (*options_.found)[server_] = life;
+  const std::uint32_t contents = place_.contents;
+  const auto found =
+      operate<engine::GetResult>([](auto& keys) { return keys.get(engine::any_key); });
+  if (found.answer == engine::Answer::disconnected) return false;
+  (*options_.found)[server_] = contents;
   return true;
 }
 

@@ -12,16 +12,19 @@
 
 #include "engine/client/client.h"
 #include "engine/placement/change.h"
+#include "engine/placement/incarnation_keys.h"
 #include "engine/placement/placement.h"
 #include "fabric/fabric.h"
 
 namespace falafel::cluster_scenario {
 
-// A server of the scenario, which may crash and come back empty.
+// A server of the scenario, whose process may end, with its memory or without.
 struct Place {
-  std::uint32_t lives = 0;
+  std::uint32_t lives = 0;     // processes
+  std::uint32_t contents = 0;  // of its memory: how often it was lost
   bool is_up = false;
-  engine::PlacementList list_at_crash{};  // of the last crash
+  bool has_lost_keys = false;            // when the last process ended
+  engine::PlacementList list_at_loss{};  // of the last loss
 };
 
 void sleep_up_to(fabric::Host& host, std::uint64_t longest_ns);
@@ -29,9 +32,13 @@ void sleep_up_to(fabric::Host& host, std::uint64_t longest_ns);
 // etcd takes its time before and after it answers.
 class Directory final : public engine::PlacementDirectory {
  public:
-  // Calls on_replaced() at the moment when the list is replaced.
-  Directory(fabric::Host& host, Entry& entry, std::function<void()> on_replaced = {})
-      : host_(host), entry_(entry), on_replaced_(std::move(on_replaced)) {}
+  // Calls on_replaced() at the moment when the list is replaced, and on_call() before each call.
+  Directory(fabric::Host& host, Entry& entry, std::function<void()> on_replaced = {},
+            std::function<void()> on_call = {})
+      : host_(host),
+        entry_(entry),
+        on_replaced_(std::move(on_replaced)),
+        on_call_(std::move(on_call)) {}
 
   tl::expected<Entry, std::string> read() override;
   tl::expected<bool, std::string> replace(const engine::PlacementList& list,
@@ -41,46 +48,57 @@ class Directory final : public engine::PlacementDirectory {
   fabric::Host& host_;
   Entry& entry_;
   std::function<void()> on_replaced_;
+  std::function<void()> on_call_;
 };
 
-// The lives in which a change last found servers running, by their names.
-using FoundLives = std::map<std::string, std::uint32_t>;
+// The contents with which a change last found servers, by their names.
+using FoundContents = std::map<std::string, std::uint32_t>;
 
+// The operator's keys at one server, as engine::IncarnationKeys has them.
 class Keys final : public engine::ServerKeys {
  public:
   struct Options {
-    FoundLives* found = nullptr;  // null: they do not ask whether the server runs
-    bool waits_for_end = true;    // of operations
+    FoundContents* found = nullptr;  // null: they do not ask whether the copies are there
+    bool waits_for_end = true;       // of operations
+    bool compares_incarnations = true;
     engine::MayChange may_change{};
+    std::function<void()> on_call{};    // before each call
+    std::function<void()> on_read{};    // before a GET
     std::function<void()> on_copied{};  // the server has got a key
+    // Connects again when the connection is lost. Empty: there is one connection. Null if the
+    // server does not answer.
+    std::function<std::unique_ptr<engine::Client>()> reconnect{};
   };
 
   Keys(std::string server, std::unique_ptr<engine::Client> client, const Place& place,
        Options options)
       : server_(std::move(server)),
         client_(std::move(client)),
+        incarnation_(client_->server_incarnation()),
         place_(place),
         options_(std::move(options)) {}
 
   tl::expected<void, engine::Answer> list(Contents& contents) override;
-  engine::GetResult get(std::span<const std::byte> key) override { return client_->get(key); }
+  engine::GetResult get(std::span<const std::byte> key) override;
   engine::SetResult set(std::span<const std::byte> key, std::span<const std::byte> value,
                         std::uint64_t time_to_live_ns) override;
-  engine::DeleteResult remove(std::span<const std::byte> key) override {
-    return options_.may_change() ? client_->remove(key) : engine::DeleteResult();
-  }
-  engine::DeleteResult drop(const engine::DamagedContainer& damaged) override {
-    return options_.may_change() ? client_->drop_damaged(damaged) : engine::DeleteResult();
-  }
-  tl::expected<void, engine::Answer> wait_for_end_of_operations(std::uint64_t timeout_ns) override {
-    if (!options_.waits_for_end) return {};
-    return client_->wait_for_end_of_operations(timeout_ns);
-  }
-  bool is_same_run() override;
+  engine::DeleteResult remove(std::span<const std::byte> key) override;
+  engine::DeleteResult drop(const engine::DamagedContainer& damaged) override;
+  tl::expected<void, engine::Answer> wait_for_end_of_operations(std::uint64_t timeout_ns) override;
+  bool is_same_incarnation() override;
 
  private:
+  // Without the comparison of incarnations, the memory that the server has now counts as the
+  // former one.
+  template <typename Result>
+  Result operate(const std::function<Result(engine::IncarnationKeys&)>& operation);
+  // For one call.
+  engine::IncarnationKeys keys();
+  void reconnect();
+
   const std::string server_;
   std::unique_ptr<engine::Client> client_;
+  std::uint64_t incarnation_;
   const Place& place_;
   const Options options_;
 };

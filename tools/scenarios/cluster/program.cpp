@@ -49,8 +49,17 @@ std::unique_ptr<check::WorldProgram> make_program(
       std::move(network));
 }
 
+std::string name_of(WarmRuns warm_runs) {
+  switch (warm_runs) {
+    case WarmRuns::none: return "changing-cluster";
+    case WarmRuns::some: return "changing-cluster-some-warm";
+    case WarmRuns::only: break;
+  }
+  return "changing-cluster-warm";
+}
+
 std::unique_ptr<check::WorldProgram> make_changing_program(
-    std::function<void(sim::SimulationOptions&)> adjust) {
+    WarmRuns warm_runs, std::function<void(sim::SimulationOptions&)> adjust) {
   check::Network network = check::unscaled_network();
   // Nothing stalls for half of a heartbeat time-out, or forever.
   network.faults = {
@@ -62,9 +71,9 @@ std::unique_ptr<check::WorldProgram> make_changing_program(
     if (adjust) adjust(options);
   };
   return check::program<AttemptedMap>(
-      "changing-cluster", workload(),
-      [](check::World& world, const check::Plan<AttemptedMap>& plan) {
-        ChangeRun(world, plan).execute();
+      name_of(warm_runs), workload(),
+      [warm_runs](check::World& world, const check::Plan<AttemptedMap>& plan) {
+        ChangeRun(world, plan, warm_runs).execute();
       },
       std::move(network));
 }

@@ -7,8 +7,10 @@
 // "same-servers" stands for what the operator must see to: all clients have the same list.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "explorer/check/program.h"
 #include "fabric/sim/options/options.h"
@@ -19,10 +21,16 @@ namespace falafel::cluster_scenario {
 std::unique_ptr<check::WorldProgram> make_program(
     std::function<void(sim::SimulationOptions&)> adjust = {});
 
-// Named "changing-cluster": servers join and leave while clients use them (engine/placement). No
-// key may be lost, and operations on each key must be linearizable. The promise rests on
+// The share of runs in which the memory of a server may stay when its process ends.
+enum class WarmRuns : std::uint8_t { none, some, only };
+
+// "changing-cluster", "changing-cluster-some-warm" or "changing-cluster-warm".
+std::string name_of(WarmRuns warm_runs);
+
+// Servers join and leave while clients use them (engine/placement). No key may be lost but with the
+// memory of its server, and operations on each key must be linearizable. The promise rests on
 // safeguards.
 std::unique_ptr<check::WorldProgram> make_changing_program(
-    std::function<void(sim::SimulationOptions&)> adjust = {});
+    WarmRuns warm_runs = WarmRuns::none, std::function<void(sim::SimulationOptions&)> adjust = {});
 
 }  // namespace falafel::cluster_scenario
