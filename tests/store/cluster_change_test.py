@@ -61,10 +61,10 @@ class ClusterChange(unittest.TestCase):
         self.addCleanup(self.etcd.kill)
         self.servers = {name: self.start_server(name) for name in ("a", "b", "c", "d")}
 
-    def start_server(self, name):
+    def start_server(self, name, *options):
         server = harness.Server(FALAFEL, self.directory, "--name", name, "--memory", "8MiB",
                                 "--region-size", "16KiB", "--entries", "4096",
-                                "--client-timeout", str(CLIENT_TIMEOUT))
+                                "--client-timeout", str(CLIENT_TIMEOUT), *options)
         self.addCleanup(server.end, signal.SIGKILL)
         return server
 
@@ -153,6 +153,25 @@ class ClusterChange(unittest.TestCase):
         self.assertEqual(change.returncode, 1)
         self.assertRegex(error, "'c' .* has lost its memory")
         self.change("--add", "c")
+        for key in keys:
+            self.assertEqual(self.falafel("get", key).stdout, key)
+
+    def test_a_receiver_that_starts_over_its_memory_goes_on(self):
+        file = f"{self.directory}/memory"
+        self.servers["c"].end()
+        server = self.start_server("c", "--memory-file", file)
+        self.make_list("a,b")
+        keys = [f"key {number}" for number in range(20)]
+        for key in keys:
+            self.assertEqual(self.falafel("set", key, key).returncode, 0)
+        change = subprocess.Popen([FALAFEL, "members", "--etcd", self.etcd.address, "--add", "c"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.wait_for("a change is under way, to: a,b,c")
+        server.end(signal.SIGKILL)
+        self.start_server("c", "--memory-file", file)
+        output, error = change.communicate(timeout=harness.HANG_LIMIT_SECONDS)
+        self.assertEqual(change.returncode, 0, error)
+        self.assertRegex(output, r"\n[1-9]\d* keys moved")
         for key in keys:
             self.assertEqual(self.falafel("get", key).stdout, key)
 

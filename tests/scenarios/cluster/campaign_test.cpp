@@ -1,11 +1,16 @@
 // Several servers under many schedules.
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <string>
+
 #include "explorer/campaign.h"
 #include "tools/scenarios/cluster/program.h"
 
 namespace falafel::cluster_scenario_test {
 namespace {
+
+using cluster_scenario::WarmRuns;
 
 TEST(ClusterScenario, IsLinearizableAndLosesOnlyTheKeysOfServersThatCrash) {
   const auto program = cluster_scenario::make_program();
@@ -24,24 +29,54 @@ TEST(ClusterScenario, IsNotLinearizableIfClientsHaveDifferentServers) {
   EXPECT_TRUE(result.findings.contains("linearizability"));
 }
 
-TEST(ChangingClusterScenario, LosesNoKey) {
-  const auto program = cluster_scenario::make_changing_program();
-  const auto result = explorer::run_campaign(*program, {.schedules = 500});
+void expect_no_finding(const check::WorldProgram& program, std::uint64_t schedules) {
+  const auto result = explorer::run_campaign(program, {.schedules = schedules});
   for (const auto& [property, finding] : result.findings) {
     ADD_FAILURE() << property << ", seed " << finding.seed << ": " << finding.explanation;
   }
-  for (const auto& [name, runs] : program->conditions()) EXPECT_GT(runs, 0) << name;
+  for (const auto& [name, runs] : program.conditions()) EXPECT_GT(runs, 0) << name;
+}
+
+void expect_lost_keys(const explorer::Program& flawed, const std::string& safeguard) {
+  const auto result =
+      explorer::run_campaign(flawed, {.schedules = 3'000, .stops_at_violation = true});
+  EXPECT_TRUE(result.findings.contains("linearizability")) << safeguard;
+}
+
+TEST(ChangingClusterScenario, LosesNoKey) {
+  expect_no_finding(*cluster_scenario::make_changing_program(), 500);
 }
 
 TEST(ChangingClusterScenario, IsNotLinearizableWithoutAnyPartOfTheRule) {
   const auto program = cluster_scenario::make_changing_program();
   ASSERT_EQ(program->safeguards().size(), 5);
   for (const std::string& safeguard : program->safeguards()) {
-    const auto flawed = program->without(safeguard);
-    const auto result =
-        explorer::run_campaign(*flawed, {.schedules = 3'000, .stops_at_violation = true});
-    EXPECT_TRUE(result.findings.contains("linearizability")) << safeguard;
+    expect_lost_keys(*program->without(safeguard), safeguard);
   }
+}
+
+// Copies matter to few runs: five of the first 500 repeat a change whose copies were lost.
+TEST(ChangingClusterScenario, LosesNoKeyWhenServersStartOverTheirMemory) {
+  expect_no_finding(*cluster_scenario::make_changing_program(WarmRuns::only), 500);
+}
+
+TEST(ChangingClusterScenario, IsNotLinearizableIfCopiesCountInTheWrongMemory) {
+  const auto program = cluster_scenario::make_changing_program(WarmRuns::only);
+  EXPECT_EQ(program->safeguards().size(), 7);
+  for (const char* const safeguard : {"same-incarnation", "kept-copies"}) {
+    expect_lost_keys(*program->without(safeguard), safeguard);
+  }
+}
+
+TEST(ChangingClusterScenario, MixesRunsWithWarmRestartsAndWithout) {
+  const auto program = cluster_scenario::make_changing_program(WarmRuns::some);
+  const auto result = explorer::run_campaign(*program, {.schedules = 60});
+  EXPECT_TRUE(result.findings.empty());
+  const auto conditions = program->conditions();
+  const std::uint64_t warm =
+      conditions.at("a server starts over its memory while a change settles");
+  EXPECT_GT(warm, 5);
+  EXPECT_LT(warm, 30);
 }
 
 }  // namespace
