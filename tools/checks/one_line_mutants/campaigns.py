@@ -15,6 +15,7 @@ LINES = (
     "--memory-growth only", "--tag-worlds only", "--scans only --caches some --growth some",
     "--tricks only", "--set-many only --caches some", "--ends only",
     "--store cluster", "--store changing-cluster",
+    "--store changing-cluster --warm-restarts only",
 )
 TURN_SECONDS = 1.5
 FIRST_SCHEDULES = 200
