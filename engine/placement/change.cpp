@@ -52,8 +52,8 @@ class Change {
     if (!changed) return Failure(changed.error());
     if (const auto emptied = receiver_without_copies()) {
       return Failure("the list has changed, but '" + *emptied +
-                     "' has lost its memory just then, or is away: keys that moved to it may be gone. "
-                     "Nothing was deleted, so their former servers still have them");
+                     "' has lost its memory just then, or is away: keys that moved to it may be "
+                     "gone. Nothing was deleted, so their former servers still have them");
     }
     const Step swept = delete_originals();
     if (!swept)

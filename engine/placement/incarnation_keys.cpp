@@ -62,8 +62,6 @@ tl::expected<void, Answer> IncarnationKeys::wait_for_end_of_operations(std::uint
   return ended;
 }
 
-bool IncarnationKeys::is_same_incarnation() {
-  return get(any_key).answer != Answer::disconnected;
-}
+bool IncarnationKeys::is_same_incarnation() { return get(any_key).answer != Answer::disconnected; }
 
 }  // namespace falafel::engine

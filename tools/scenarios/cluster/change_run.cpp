@@ -66,8 +66,7 @@ void forget_entries(engine::Server& server) {
 
 }  // namespace
 
-ChangeRun::ChangeRun(check::World& world, const check::Plan<AttemptedMap>& plan,
-                     WarmRuns warm_runs)
+ChangeRun::ChangeRun(check::World& world, const check::Plan<AttemptedMap>& plan, WarmRuns warm_runs)
     : world_(world),
       plan_(plan),
       history_(world.history<AttemptedMap>()),
@@ -83,6 +82,10 @@ ChangeRun::ChangeRun(check::World& world, const check::Plan<AttemptedMap>& plan,
       repeats_(world.sometimes("a change is repeated")),
       takes_over_(world.sometimes("an operator takes a change over")),
       loses_keys_(world.sometimes("a server loses keys during a change")),
+      breaks_copies_off_(world.sometimes("a connection breaks while a key is copied")),
+      gives_copies_up_(world.sometimes("a change is given up after keys were copied")),
+      outlasts_settling_(world.sometimes("a stall lasts for longer than a change settles")),
+      hears_late_(world.sometimes("the directory answers after more than a lease")),
       server_options_{.geometry = {.table_entries = 16,
                                    .region_bytes = 512,
                                    .region_count = 8,
@@ -202,10 +205,15 @@ void ChangeRun::run_operator(fabric::Host& host) {
       if (!is_done) sleep_up_to(host, times_.settle_ns);
     }
     if (next_change_ != current) continue;
-    Directory directory(host, entry_);
-    if (!is_done) (void)give_up_change(directory);  // or the list has changed
+    if (!is_done) give_up(host, current);
     next_change_ = std::max(next_change_, current + 1);
   }
+}
+
+void ChangeRun::give_up(fabric::Host& host, std::size_t number) {
+  Directory directory(host, entry_, {});
+  const auto given_up = give_up_change(directory);  // or the list has changed
+  gives_copies_up_.reached_if(given_up && changes_with_copies_.contains(number));
 }
 
 bool ChangeRun::change(fabric::Host& host, std::size_t number, bool is_repeated) {
@@ -213,13 +221,12 @@ bool ChangeRun::change(fabric::Host& host, std::size_t number, bool is_repeated)
   std::optional<RestartWatch::Attempt> attempt;
   if (warm_restarts_) attempt.emplace(warm_restarts_->watch(), number);
   RestartWatch::Attempt* const watched = attempt ? &*attempt : nullptr;
-  Directory directory(
-      host, entry_, [&] { note_late_losses(found); }, [&] { call_misfortune_anywhere(host); });
+  Directory directory = directory_of_change(host, found);
   engine::ChangeTools tools{
       .directory = directory,
-      .reach = [&](const std::string& server, const engine::MayChange& may_change)
-          -> engine::ReachedKeys {
-        return reach(host, number_of(server), may_change, found, watched);
+      .reach = [&](const std::string& server,
+                   const engine::MayChange& may_change) -> engine::ReachedKeys {
+        return reach(host, number_of(server), number, may_change, found, watched);
       },
       .now_ns = [&] { return host.now_ns(); },
       .wait = [&](std::uint64_t duration_ns) { settle(host, duration_ns, watched); },
@@ -229,6 +236,17 @@ bool ChangeRun::change(fabric::Host& host, std::size_t number, bool is_repeated)
   if (changed) moved_ += changed->moved;
   if (changed && attempt) attempt->on_done();
   return changed.has_value();
+}
+
+Directory ChangeRun::directory_of_change(fabric::Host& host, const FoundContents& found) {
+  return {host,
+          entry_,
+          {.on_call = [this, &host] { call_misfortune_anywhere(host); },
+           .on_replaced = [this, &found] { note_late_losses(found); },
+           .on_read =
+               [this](std::uint64_t duration_ns) {
+                 hears_late_.reached_if(duration_ns > times_.lease_ns);
+               }}};
 }
 
 void ChangeRun::settle(fabric::Host& host, std::uint64_t duration_ns,
@@ -241,7 +259,7 @@ void ChangeRun::settle(fabric::Host& host, std::uint64_t duration_ns,
   ++steps_;
 }
 
-engine::ReachedKeys ChangeRun::reach(fabric::Host& host, std::size_t server,
+engine::ReachedKeys ChangeRun::reach(fabric::Host& host, std::size_t server, std::size_t number,
                                      const engine::MayChange& may_change, FoundContents& found,
                                      RestartWatch::Attempt* attempt) {
   auto client = connect(host, server);
@@ -257,10 +275,12 @@ engine::ReachedKeys ChangeRun::reach(fabric::Host& host, std::size_t server,
                               }
                             },
                         .on_copied =
-                            [this, &host, server, attempt] {
+                            [this, &host, server, number, attempt] {
+                              changes_with_copies_.insert(number);
                               if (attempt != nullptr) attempt->copied_to(server);
                               if (host.random(100) < crash_percent_) crash_soon(host, server);
-                            }};
+                            },
+                        .on_broken = [this] { breaks_copies_off_.reached(); }};
   if (warm_restarts_) {
     options.compares_incarnations = warm_restarts_->compares_incarnations();
     options.reconnect = [this, &host, server] { return connect(host, server); };
@@ -292,6 +312,7 @@ void ChangeRun::stall_soon(fabric::Host& host, std::uint32_t client, std::size_t
   host.spawn({.name = "stall", .daemon = true}, [this, &host, client, server] {
     sleep_up_to(host, 1 * microsecond_ns);  // about as long as an operation takes
     const std::uint64_t duration_ns = times_.settle_ns / 2 + host.random(times_.settle_ns);
+    outlasts_settling_.reached_if(duration_ns > times_.settle_ns);
     world_.simulation().pause(name_of(server), duration_ns);
     world_.simulation().pause("client " + std::to_string(client),
                               duration_ns + host.random(heartbeat_timeout_ns));

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -65,13 +66,16 @@ class ChangeRun {
   std::vector<std::string> draw_servers();
 
   void run_operator(fabric::Host& host);
+  void give_up(fabric::Host& host, std::size_t number);
   // A repeated one may meet copies of keys that clients have deleted since.
   bool change(fabric::Host& host, std::size_t number, bool is_repeated);
-  engine::ReachedKeys reach(fabric::Host& host, std::size_t server,
+  Directory directory_of_change(fabric::Host& host, const FoundContents& found);
+  engine::ReachedKeys reach(fabric::Host& host, std::size_t server, std::size_t number,
                             const engine::MayChange& may_change, FoundContents& found,
                             RestartWatch::Attempt* attempt);
   void settle(fabric::Host& host, std::uint64_t duration_ns, RestartWatch::Attempt* attempt);
-  // An operator is about to call the server, or to use the directory. The server, or any, may crash.
+  // An operator is about to call the server, or to use the directory: the server, or any, may
+  // crash.
   void call_misfortune(fabric::Host& host, std::size_t server);
   void call_misfortune_anywhere(fabric::Host& host);
   // A server that has just got a key crashes.
@@ -112,6 +116,10 @@ class ChangeRun {
   check::Condition& repeats_;
   check::Condition& takes_over_;
   check::Condition& loses_keys_;
+  check::Condition& breaks_copies_off_;
+  check::Condition& gives_copies_up_;
+  check::Condition& outlasts_settling_;
+  check::Condition& hears_late_;
   engine::ServerOptions server_options_;
   engine::PlacementTimes times_;
   std::vector<std::vector<std::string>> changes_;
@@ -122,6 +130,7 @@ class ChangeRun {
   std::size_t next_change_ = 0;              // those before it are made or given up
   std::uint64_t moved_ = 0;
   std::uint32_t losses_ = 0;
+  std::set<std::size_t> changes_with_copies_;
 };
 
 }  // namespace falafel::cluster_scenario

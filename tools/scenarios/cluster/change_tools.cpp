@@ -11,21 +11,23 @@ void sleep_up_to(fabric::Host& host, std::uint64_t longest_ns) {
 }
 
 tl::expected<engine::PlacementDirectory::Entry, std::string> Directory::read() {
-  if (on_call_) on_call_();
+  if (options_.on_call) options_.on_call();
+  const std::uint64_t begun_ns = host_.now_ns();
   sleep_up_to(host_, longest_way_ns);
   Entry entry = entry_;
   sleep_up_to(host_, longest_way_ns);
+  if (options_.on_read) options_.on_read(host_.now_ns() - begun_ns);
   return entry;
 }
 
 tl::expected<bool, std::string> Directory::replace(const engine::PlacementList& list,
                                                    std::uint64_t revision) {
-  if (on_call_) on_call_();
+  if (options_.on_call) options_.on_call();
   sleep_up_to(host_, longest_way_ns);
   const bool is_current = entry_.revision == revision;
   if (is_current) {
     entry_ = {.list = list, .revision = revision + 1};
-    if (on_replaced_) on_replaced_();
+    if (options_.on_replaced) options_.on_replaced();
   }
   sleep_up_to(host_, longest_way_ns);
   return is_current;
@@ -70,9 +72,12 @@ engine::GetResult Keys::get(std::span<const std::byte> key) {
 
 engine::SetResult Keys::set(std::span<const std::byte> key, std::span<const std::byte> value,
                             std::uint64_t time_to_live_ns) {
-  const auto result = operate<engine::SetResult>(
-      [&](auto& keys) { return keys.set(key, value, time_to_live_ns); });
+  const engine::Client* const connected = client_->is_connected() ? client_.get() : nullptr;
+  const auto result =
+      operate<engine::SetResult>([&](auto& keys) { return keys.set(key, value, time_to_live_ns); });
   if (result.answer == engine::Answer::stored) options_.on_copied();
+  const bool is_intact = client_.get() == connected && client_->is_connected();
+  if (connected != nullptr && !is_intact) options_.on_broken();
   return result;
 }
 

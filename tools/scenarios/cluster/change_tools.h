@@ -32,13 +32,14 @@ void sleep_up_to(fabric::Host& host, std::uint64_t longest_ns);
 // etcd takes its time before and after it answers.
 class Directory final : public engine::PlacementDirectory {
  public:
-  // Calls on_replaced() at the moment when the list is replaced, and on_call() before each call.
-  Directory(fabric::Host& host, Entry& entry, std::function<void()> on_replaced = {},
-            std::function<void()> on_call = {})
-      : host_(host),
-        entry_(entry),
-        on_replaced_(std::move(on_replaced)),
-        on_call_(std::move(on_call)) {}
+  struct Options {
+    std::function<void()> on_call{};      // before each call
+    std::function<void()> on_replaced{};  // at the moment when the list is replaced
+    std::function<void(std::uint64_t duration_ns)> on_read{};  // after a call of read()
+  };
+
+  Directory(fabric::Host& host, Entry& entry, Options options)
+      : host_(host), entry_(entry), options_(std::move(options)) {}
 
   tl::expected<Entry, std::string> read() override;
   tl::expected<bool, std::string> replace(const engine::PlacementList& list,
@@ -47,8 +48,7 @@ class Directory final : public engine::PlacementDirectory {
  private:
   fabric::Host& host_;
   Entry& entry_;
-  std::function<void()> on_replaced_;
-  std::function<void()> on_call_;
+  const Options options_;
 };
 
 // The contents with which a change last found servers, by their names.
@@ -65,6 +65,7 @@ class Keys final : public engine::ServerKeys {
     std::function<void()> on_call{};    // before each call
     std::function<void()> on_read{};    // before a GET
     std::function<void()> on_copied{};  // the server has got a key
+    std::function<void()> on_broken{};  // the connection broke during a SET
     // Connects again when the connection is lost. Empty: there is one connection. Null if the
     // server does not answer.
     std::function<std::unique_ptr<engine::Client>()> reconnect{};

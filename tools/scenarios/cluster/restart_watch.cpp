@@ -45,9 +45,8 @@ void RestartWatch::on_kept(Attempt& attempt, std::size_t server) const {
 }
 
 bool RestartWatch::has_copies(std::size_t server) const {
-  return std::ranges::any_of(attempts_, [&](const Attempt* attempt) {
-    return attempt->targets_.contains(server);
-  });
+  return std::ranges::any_of(
+      attempts_, [&](const Attempt* attempt) { return attempt->targets_.contains(server); });
 }
 
 }  // namespace falafel::cluster_scenario

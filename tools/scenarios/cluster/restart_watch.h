@@ -11,7 +11,7 @@
 
 namespace falafel::cluster_scenario {
 
-// What becomes of a server's memory when its process ends.
+// The fate of a server's memory when its process ends.
 enum class Memory : std::uint8_t { stays, is_lost };
 
 class RestartWatch {
