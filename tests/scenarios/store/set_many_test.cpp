@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "explorer/campaign.h"
@@ -108,6 +110,46 @@ TEST(SetManyCalls, KnowWhichSetsEnded) {
   calls.ended(engine::Operation::set, Answer::stored, {}, 10);
   EXPECT_EQ(ended.size(), 1U);
   EXPECT_EQ(calls.begun(), 0U);
+}
+
+class AnswersOfSetMany : public testing::Test {
+ protected:
+  // Three SETs: 0 is stored, 1 finds the table full, and 2 the connection broken.
+  AnswersOfSetMany() {
+    calls_.begin_call([](std::size_t index) { return index + 1; },
+                      [](std::uint64_t, Answer, const engine::OperationStatistics&) {});
+    for (const Answer answer : {Answer::stored, Answer::table_full, Answer::disconnected}) {
+      calls_.ended(engine::Operation::set, answer, {}, calls_.begun());
+    }
+  }
+
+  std::optional<std::size_t> first_wrong(const std::vector<Answer>& returned) const {
+    std::vector<engine::SetResult> results;
+    for (const Answer answer : returned) results.push_back({.answer = answer, .statistics = {}});
+    return calls_.first_wrong_answer(results);
+  }
+
+ private:
+  SetManyCalls calls_;
+};
+
+TEST_F(AnswersOfSetMany, AreRightIfTheyAreThoseOfTheSets) {
+  EXPECT_EQ(first_wrong({}), std::nullopt);
+  EXPECT_EQ(first_wrong({Answer::stored, Answer::table_full, Answer::disconnected}), std::nullopt);
+}
+
+TEST_F(AnswersOfSetMany, AreWrongIfTheyAreOthers) {
+  EXPECT_EQ(first_wrong({Answer::table_full, Answer::stored, Answer::disconnected}), 0U);
+  EXPECT_EQ(first_wrong({Answer::stored, Answer::stored, Answer::disconnected}), 1U);
+  EXPECT_EQ(first_wrong({Answer::stored, Answer::table_full, Answer::unknown_outcome}), 2U);
+}
+
+TEST_F(AnswersOfSetMany, AreWrongIfTheSetHasNotEnded) {
+  EXPECT_EQ(first_wrong({Answer::stored, Answer::disconnected, Answer::disconnected}), 1U);
+  EXPECT_EQ(first_wrong({Answer::stored, Answer::table_full, Answer::disconnected, Answer::stored}),
+            std::nullopt)
+      << "nothing behind a broken connection is judged";
+  EXPECT_EQ(SetManyCalls().first_wrong_answer(std::vector<engine::SetResult>(1)), 0U);
 }
 
 TEST(SetManyWorlds, AreDrawnAsChosen) {

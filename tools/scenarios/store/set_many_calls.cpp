@@ -30,6 +30,17 @@ std::uint64_t SetManyCalls::begun() {
   return number;
 }
 
+std::optional<std::size_t> SetManyCalls::first_wrong_answer(
+    std::span<const engine::SetResult> results) const {
+  for (std::size_t index = 0; index < results.size(); ++index) {
+    const engine::Answer answer = results[index].answer;
+    const auto ended = answers_.find(index);
+    if (ended == answers_.end() || ended->second != answer) return index;
+    if (answer == engine::Answer::disconnected || answer == engine::Answer::unknown_outcome) break;
+  }
+  return std::nullopt;
+}
+
 // An operation of a cancelled call may still end.
 void SetManyCalls::ended(engine::Operation /*operation*/, engine::Answer answer,
                          const engine::OperationStatistics& statistics, std::uint64_t begun) {

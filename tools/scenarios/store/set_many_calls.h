@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/client/operation_observer.h"
@@ -27,6 +29,9 @@ class SetManyCalls final : public engine::OperationObserver {
   std::vector<std::uint64_t> end_call();
   // The answers of the SETs that have ended, by index.
   const std::map<std::size_t, engine::Answer>& answers() const { return answers_; }
+  // The index of the first SET for which the call returned another answer than the SET had; nullopt
+  // if there is none. SETs after one that found the connection broken may not have begun.
+  std::optional<std::size_t> first_wrong_answer(std::span<const engine::SetResult> results) const;
 
   std::uint64_t begun() override;
   void ended(engine::Operation operation, engine::Answer answer,

@@ -60,21 +60,20 @@ Answer StoreWorld::call_set_many(fabric::Host& host, std::uint32_t client, std::
     }
   });
   const std::vector<engine::SetResult> results = connection.set_many(pairs);
-  Answer answer = Answer::stored;
-  for (std::size_t index = 0; index < results.size(); ++index) {
-    answer = results[index].answer;
-    const auto ended = calls.answers().find(index);
-    if (ended == calls.answers().end() || ended->second != answer) {
-      violations_.push_back(
-          {.verdict = checkers::Verdict::violated,
-           .property = "answer.set-many",
-           .explanation = fmt::format("set_many of client {} returned another answer for its SET "
-                                      "{} than this SET had",
-                                      client, index)});
-    }
-    if (answer == Answer::disconnected || answer == Answer::unknown_outcome) return answer;
+  if (const auto wrong = calls.first_wrong_answer(results)) {
+    violations_.push_back(
+        {.verdict = checkers::Verdict::violated,
+         .property = "answer.set-many",
+         .explanation = fmt::format("set_many of client {} returned another answer for its SET {} "
+                                    "than this SET had",
+                                    client, *wrong)});
   }
-  return answer;
+  for (const engine::SetResult& result : results) {
+    const bool is_broken =
+        result.answer == Answer::disconnected || result.answer == Answer::unknown_outcome;
+    if (is_broken || &result == &results.back()) return result.answer;
+  }
+  return Answer::stored;
 }
 
 }  // namespace falafel::store_scenario
