@@ -1,14 +1,17 @@
 // The end of operations: when the server tells a client that all operations from before its
 // question have ended, none of them is pending (docs/protocol.md, "The end of operations").
-// Operations of clients that have lost their connection meanwhile do not count: the server has
-// fenced them.
+// An operation whose client has lost its connection meanwhile may be pending for its caller, because
+// the server has fenced the client. But nothing that such an operation has sent changes memory
+// anymore.
 //
-// Property: "end.operation-left".
+// Properties: "end.operation-left", "end.landed-later".
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "checkers/history.h"
 #include "checkers/judgement.h"
@@ -25,6 +28,13 @@ class EndsOfOperations {
   // The server has died. Connections with greater numbers than this one are with the next server.
   void on_server_died(std::uint32_t newest_connection);
 
+  // A client has posted a request. Places in a send queue grow.
+  void on_posted(std::uint32_t connection, std::uint64_t place) {
+    last_posted_[connection] = place;
+  }
+  // A request has changed memory of the server.
+  void on_landed(std::uint32_t connection, std::uint64_t place, std::uint64_t step);
+
   // A fiber asks for the end of all operations, and hears that they have ended, or does not.
   void on_asked(std::uint64_t fiber);
   void on_told(std::uint64_t fiber, std::uint64_t step);
@@ -40,15 +50,23 @@ class EndsOfOperations {
     std::uint64_t call_time = 0;
   };
 
-  bool is_lost(std::uint32_t connection) const;
+  struct Question {
+    std::set<std::uint64_t> pending;                     // call times of the pending operations
+    std::map<std::uint32_t, std::uint64_t> last_posted;  // place, by connection
+  };
 
-  std::map<std::uint64_t, Pending> pending_;  // by fiber
-  std::set<std::uint32_t> lost_;              // connections
-  std::uint32_t lost_up_to_ = 0;              // and all connections up to this number
-  // The call times of the operations that were pending at each question, by the fiber that asks.
-  std::map<std::uint64_t, std::set<std::uint64_t>> questions_;
-  Judgement judgement_{
-      .verdict = Verdict::holds, .property = "end.operation-left", .explanation = {}};
+  bool is_lost(std::uint32_t connection) const;
+  void fail(std::string property, std::string explanation, std::vector<std::uint64_t> calls,
+            std::uint64_t step);
+
+  std::map<std::uint64_t, Pending> pending_;            // by fiber
+  std::set<std::uint32_t> lost_;                        // connections
+  std::uint32_t lost_up_to_ = 0;                        // and all connections up to this number
+  std::map<std::uint32_t, std::uint64_t> last_posted_;  // place, by connection
+  // The requests up to this place of each connection have ended, as somebody has heard.
+  std::map<std::uint32_t, std::uint64_t> ended_up_to_;
+  std::map<std::uint64_t, Question> questions_;  // by the fiber that asks
+  Judgement judgement_{.verdict = Verdict::holds, .property = "end", .explanation = {}};
 };
 
 }  // namespace falafel::checkers

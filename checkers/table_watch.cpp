@@ -127,6 +127,10 @@ std::optional<std::uint64_t> TableWatch::find(std::string_view key) const {
   return std::nullopt;
 }
 
+bool TableWatch::has_entry_of(std::string_view key) const {
+  return std::ranges::find(slots_, key, &Slot::key) != slots_.end();
+}
+
 std::uint64_t TableWatch::live_container_bytes(std::uint64_t slot,
                                                const engine::Geometry& geometry) const {
   const Slot& bound = slots_[slot];

@@ -51,6 +51,8 @@ class TableWatch {
   bool is_any_locked() const { return locked_ > 0; }
   // The slot of a key that is live and not locked.
   std::optional<std::uint64_t> find(std::string_view key) const;
+  // Returns whether any entry has the key, with whatever flags.
+  bool has_entry_of(std::string_view key) const;
   // The length of the container of a slot that is live and not locked, in whole units; else 0.
   std::uint64_t live_container_bytes(std::uint64_t slot, const engine::Geometry& geometry) const;
   // The bytes of the mature spaces that would be in use if all garbage there were collected.

@@ -79,7 +79,10 @@ struct ServerBooks {
   std::uint64_t overwrites_denied = 0;
   // The last measurement of the mature spaces. None if semi-spaces were collected since.
   std::optional<MeasurementTime> measured{};
-  std::uint64_t cleanups = 0;  // as in ServerStatistics: cleanups that have begun
+  // As in ServerStatistics.
+  std::uint64_t cleanups = 0;
+  std::uint64_t regions_granted = 0;
+  std::uint64_t regions_asked_back = 0;
 };
 
 }  // namespace falafel::engine

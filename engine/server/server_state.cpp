@@ -298,6 +298,8 @@ ServerBooks ServerState::books() const {
   books.overwrites_denied = grants_->denied(RegionNeed::overwrite);
   books.measured = mature_->measured();
   books.cleanups = statistics_.cleanups;
+  books.regions_granted = statistics_.regions_granted;
+  books.regions_asked_back = statistics_.regions_asked_back;
   return books;
 }
 

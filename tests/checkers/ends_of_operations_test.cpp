@@ -88,5 +88,55 @@ TEST_F(EndsTest, AreJudgedForTheQuestionAlone) {
   expect_holds();
 }
 
+// The last request before the question has place 3.
+class LandedRequests : public EndsTest {
+ protected:
+  LandedRequests() {
+    ends_.on_posted(calling_connection, 3);
+    ends_.on_asked(asking_fiber);
+    ends_.on_posted(calling_connection, 4);
+    ends_.on_connection_lost(calling_connection);
+  }
+  void land(std::uint64_t place) { ends_.on_landed(calling_connection, place, 8); }
+};
+
+TEST_F(LandedRequests, ChangeNothingAfterTheEnd) {
+  ends_.on_told(asking_fiber, 7);
+  land(3);
+  expect_violation(ends_.judgement(), "end.landed-later");
+  EXPECT_EQ(ends_.judgement().step, 8U);
+}
+
+TEST_F(LandedRequests, MayChangeMemoryUntilTheEnd) {
+  land(3);
+  ends_.on_told(asking_fiber, 7);
+  expect_holds();
+}
+
+TEST_F(LandedRequests, MayBePostedAfterTheQuestion) {
+  ends_.on_told(asking_fiber, 7);
+  land(4);
+  expect_holds();
+}
+
+TEST_F(LandedRequests, AreJudgedByTheLatestQuestionThatWasAnswered) {
+  constexpr std::uint64_t other_fiber = asking_fiber + 10;
+  ends_.on_asked(other_fiber);  // after place 4
+  ends_.on_told(other_fiber, 6);
+  ends_.on_told(asking_fiber, 7);
+  land(4);
+  expect_violation(ends_.judgement(), "end.landed-later");
+}
+
+TEST_F(LandedRequests, AreNotJudgedWithoutAnAnswer) {
+  ends_.on_not_told(asking_fiber);
+  land(3);
+  ends_.on_asked(asking_fiber);
+  ends_.on_server_died(calling_connection);
+  ends_.on_told(asking_fiber, 7);
+  land(3);
+  expect_holds();
+}
+
 }  // namespace
 }  // namespace falafel::checkers

@@ -24,6 +24,8 @@ std::optional<std::uint32_t> number_of_client(std::string_view host) {
 
 }  // namespace
 
+bool Parties::is_client_host(std::string_view host) { return number_of_client(host).has_value(); }
+
 void Parties::introduce(const sim::Subject& subject) {
   if (subject.kind != sim::SubjectKind::queue_pair) return;
   if (subject.host == hostile_host) hostile_.insert(subject.number);

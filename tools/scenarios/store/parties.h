@@ -30,6 +30,8 @@ class Parties {
   std::uint32_t of_queue_pair(std::uint32_t queue_pair) const;
   // The newest queue pair of that client's host.
   std::uint32_t newest_of_client(std::uint32_t client) const { return newest_of_client_[client]; }
+  // A host of the scenario's own clients, which are honest.
+  static bool is_client_host(std::string_view host);
   static constexpr bool is_client(std::uint32_t party) { return (party & fiber_bit) == 0; }
   static std::string name(std::uint32_t party);
 

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <set>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "checkers/reclaimed_memory.h"
@@ -31,14 +35,25 @@ bool may_be_damaged(const std::string& key, const Scenario& scenario,
       engine::hash_of(std::as_bytes(std::span(key)), scenario.hash_key));
 }
 
-// All operations except those on keys that a hostile client may have damaged.
+// All operations except those on keys that a hostile client may have damaged. Of these, the
+// operations since the key has been fresh.
 std::vector<checkers::Operation> judged_operations(std::span<const checkers::Operation> operations,
                                                    const Scenario& scenario,
-                                                   const AttackedSlots& attacked) {
-  std::vector<checkers::Operation> judged(operations.begin(), operations.end());
-  std::erase_if(judged, [&](const checkers::Operation& operation) {
-    return may_be_damaged(operation.key, scenario, attacked);
-  });
+                                                   const AttackedSlots& attacked,
+                                                   const FreshKeys& fresh) {
+  std::vector<checkers::Operation> judged;
+  std::set<std::string> damaged;
+  for (const checkers::Operation& operation : operations) {
+    if (may_be_damaged(operation.key, scenario, attacked)) {
+      damaged.insert(operation.key);
+    } else {
+      judged.push_back(operation);
+    }
+  }
+  if (attacked.is_any_offset()) return judged;
+  for (const std::string& key : damaged) {
+    std::ranges::move(fresh.operations_since(key, operations), std::back_inserter(judged));
+  }
   return judged;
 }
 
@@ -78,9 +93,10 @@ std::shared_ptr<timeline::Recorder> Runner::create_recorder(const explorer::Scen
 }
 
 Judgement Runner::check_store(std::span<const checkers::Operation> history,
-                              const Scenario& scenario, const AttackedSlots& attacked) {
-  return linearizability_.check(attacked.is_any() ? judged_operations(history, scenario, attacked)
-                                                  : history);
+                              const Scenario& scenario, const AttackedSlots& attacked,
+                              const FreshKeys& fresh) {
+  return linearizability_.check(
+      attacked.is_any() ? judged_operations(history, scenario, attacked, fresh) : history);
 }
 
 explorer::Run Runner::run(const explorer::Scenario& explored, sim::Strategy& strategy,
@@ -111,7 +127,7 @@ explorer::Run Runner::run(const explorer::Scenario& explored, sim::Strategy& str
     Judgement judgement =
         scenario.geometry.values_expire
             ? check_cache(history.operations(), world.times(incarnation), scenario, is_damaged)
-            : check_store(history.operations(), scenario, world.attacked());
+            : check_store(history.operations(), scenario, world.attacked(), observer.fresh_keys());
     if (judgement.verdict == Verdict::violated)
       run.violations.push_back(std::move(judgement));
     else if (judgement.verdict == Verdict::unknown)

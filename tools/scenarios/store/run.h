@@ -18,6 +18,7 @@
 #include "fabric/sim/simulation.h"
 #include "fabric/sim/strategies/strategy.h"
 #include "tools/scenarios/store/attacked_slots.h"
+#include "tools/scenarios/store/fresh_keys.h"
 #include "tools/scenarios/store/run_listener.h"
 #include "tools/scenarios/store/scenario.h"
 #include "tools/scenarios/store/vocabulary.h"
@@ -40,7 +41,8 @@ class Runner final : public explorer::Runner {
 
  private:
   checkers::Judgement check_store(std::span<const checkers::Operation> history,
-                                  const Scenario& scenario, const AttackedSlots& attacked);
+                                  const Scenario& scenario, const AttackedSlots& attacked,
+                                  const FreshKeys& fresh);
 
   bool paranoid_;
   fabric::FiberStackPool stacks_;

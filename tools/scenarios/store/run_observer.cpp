@@ -49,7 +49,10 @@ RunObserver::RunObserver(const Scenario& scenario, StoreWorld& world, const RunO
       progress_(most_verbs_without_completion),
       memory_(scenario, options.paranoid),
       operations_(scenario, memory_.table()),
-      silence_(scenario, world) {}
+      silence_(scenario, world),
+      grants_(scenario, world),
+      quiescence_(scenario, world),
+      fresh_keys_(scenario) {}
 
 // Events
 
@@ -68,6 +71,8 @@ void RunObserver::introduce(const sim::Subject& subject) {
   parties_.introduce(subject);
   if (subject.kind == sim::SubjectKind::queue_pair) newest_queue_pair_ = subject.number;
   silence_.introduce(subject);
+  grants_.introduce(subject);
+  quiescence_.introduce(subject);
   if (options_.listener != nullptr) options_.listener->introduce(subject);
 }
 
@@ -81,6 +86,8 @@ void RunObserver::observe_pause(const sim::Pause& pause) {
 void RunObserver::observe(const sim::TraceEvent& event) {
   if (options_.listener != nullptr && event.step != step_) show_memory(step_ = event.step);
   silence_.observe(event);
+  grants_.observe(event);
+  quiescence_.observe(event);
   switch (event.kind) {
     case sim::EventKind::words_read: on_words_read(event); break;
     case sim::EventKind::words_written: on_words_written(event); break;
@@ -105,6 +112,7 @@ void RunObserver::observe(const sim::TraceEvent& event) {
       if (event.subject == StoreWorld::server_host) {
         memory_.on_restart();
         repairs_.clear();
+        fresh_keys_.on_server_died();
         ends_.on_server_died(newest_queue_pair_);
         operations_.on_server_restart();
       }
@@ -121,6 +129,9 @@ void RunObserver::on_request_posted(const sim::TraceEvent& event) {
   parties_.on_posted(event.subject, fiber);
   if (parties_.is_hostile(event.subject)) return;
   note_denials(event.time_ns);
+  if (Parties::is_client(parties_.of_queue_pair(event.subject))) {
+    ends_.on_posted(event.subject, event.place);
+  }
   if (options_.paranoid) memory_.on_read_posted(fiber, event);
   if (event.detail == static_cast<std::uint8_t>(fabric::Opcode::send)) return;
   if (world_.completed_operations() != completed_operations_) {
@@ -183,6 +194,7 @@ void RunObserver::on_words_read(const sim::TraceEvent& event) {
 // Only clients use WRITE; the server accesses its own memory directly.
 void RunObserver::on_words_written(const sim::TraceEvent& event) {
   if (!lives_.is_in_use(event.subject)) return;
+  ends_.on_landed(event.subject, event.place, event.step);
   with_memory([&](const checkers::MemoryView& view) {
     memory_.on_written(event.subject, event.offset, view, event.step);
   });
@@ -200,6 +212,9 @@ void RunObserver::on_atomic_written(const sim::TraceEvent& event) {
   if (!lives_.is_in_use(event.subject)) {
     if (keeps_memory_) note_late_swap(event);
     return;
+  }
+  if (event.word != event.previous_word) {
+    ends_.on_landed(event.subject, event.place, event.step);
   }
   swap_entry(parties_.of_queue_pair(event.subject), event, event.previous_word);
 }
@@ -243,7 +258,11 @@ void RunObserver::swap_entry(std::uint32_t party, const sim::TraceEvent& event,
   if (is_hostile) memory_.on_attack();
   if (judges_repairs_) {
     judge_repair(party, *slot, previous, next, event.step);
-    repairs_.on_changed(*slot, next, is_hostile);
+    using Party = checkers::Repairs::Party;
+    const Party changer = is_hostile                  ? Party::hostile
+                          : Parties::is_client(party) ? Party::client
+                                                      : Party::server;
+    repairs_.on_changed(*slot, previous, next, changer, event.step);
   }
   if (!attacked.is_attacked(*slot)) {
     aba_.on_swapped(party, *slot, replaced_word, event.word, event.step);
@@ -256,6 +275,7 @@ void RunObserver::swap_entry(std::uint32_t party, const sim::TraceEvent& event,
     const auto client = is_judged ? std::optional(party) : std::nullopt;
     memory_.on_entry_changed(*slot, next, client, view, event.step);
     operations_.on_entry_changed(*slot, event.time_ns);
+    fresh_keys_.on_changed(memory_.table(), is_hostile, world_.last_time());
   });
 }
 
@@ -280,6 +300,8 @@ void RunObserver::on_operation_called(fabric::FiberId fiber, const checkers::Ope
   const std::uint32_t connection = parties_.newest_of_client(operation.client);
   memory_.on_operation_called(fiber);
   ends_.on_called(fiber, connection, operation);
+  grants_.on_operation_called(fiber, connection, operation, time_ns);
+  quiescence_.on_operation_called(fiber, connection, operation);
   operations_.on_called(fiber, operation, connection, world_.server(), time_ns);
 }
 
@@ -287,6 +309,8 @@ void RunObserver::on_operation_returned(fabric::FiberId fiber, const checkers::O
                                         const OperationResult& result, std::uint64_t time_ns) {
   memory_.on_operation_over(fiber);
   ends_.on_ended(fiber);
+  grants_.on_operation_returned(fiber, result.answer);
+  quiescence_.on_operation_returned(fiber, result, world_.steps());
   note_denials(time_ns);
   operations_.on_returned(fiber, operation, result, world_.server(), time_ns, world_.steps());
   const bool looks = options_.paranoid || world_.completed_operations() % look_at_books_one_in == 0;
@@ -294,11 +318,12 @@ void RunObserver::on_operation_returned(fabric::FiberId fiber, const checkers::O
 }
 
 // The checkers of single operations know a scan as a get. For the end of operations, it is many:
-// one for each chunk.
+// one for each chunk. So it is for quiescence.
 void RunObserver::on_scan_called(fabric::FiberId fiber, const checkers::KeyScan& scan,
                                  std::uint64_t time_ns) {
   on_operation_called(fiber, operation_of(scan), time_ns);
   ends_.on_ended(fiber);
+  quiescence_.on_operation_abandoned(fiber);
 }
 
 void RunObserver::on_scan_returned(fabric::FiberId fiber, const checkers::KeyScan& scan,
@@ -310,6 +335,8 @@ void RunObserver::on_scan_returned(fabric::FiberId fiber, const checkers::KeySca
 void RunObserver::on_operation_abandoned(fabric::FiberId fiber) {
   memory_.on_operation_over(fiber);
   ends_.on_ended(fiber);
+  grants_.on_operation_abandoned(fiber);
+  quiescence_.on_operation_abandoned(fiber);
   operations_.on_abandoned(fiber);
 }
 
@@ -366,8 +393,9 @@ void RunObserver::on_end(const sim::RunResult& result) {
 void RunObserver::add_violations(std::vector<Judgement>& violations) const {
   Judgement progress = progress_.judgement();
   progress.explanation += how_it_ended_;
-  std::array judgements{std::move(progress),  aba_.judgement(),     tags_.judgement(),
-                        repairs_.judgement(), silence_.judgement(), ends_.judgement()};
+  std::array judgements{std::move(progress),     aba_.judgement(),     tags_.judgement(),
+                        repairs_.judgement(),    silence_.judgement(), grants_.judgement(),
+                        quiescence_.judgement(), ends_.judgement()};
   for (Judgement& judgement : judgements) {
     if (judgement.verdict == Verdict::violated) violations.push_back(std::move(judgement));
   }

@@ -14,10 +14,13 @@
 #include "checkers/tag_order.h"
 #include "fabric/sim/simulation.h"
 #include "fabric/sim/trace.h"
+#include "tools/scenarios/store/fresh_keys.h"
+#include "tools/scenarios/store/grant_watch.h"
 #include "tools/scenarios/store/memory_watch.h"
 #include "tools/scenarios/store/operation_watch.h"
 #include "tools/scenarios/store/operation_watcher.h"
 #include "tools/scenarios/store/parties.h"
+#include "tools/scenarios/store/quiescence_watch.h"
 #include "tools/scenarios/store/run_listener.h"
 #include "tools/scenarios/store/scenario.h"
 #include "tools/scenarios/store/server_lives.h"
@@ -53,6 +56,7 @@ class RunObserver : public sim::TraceObserver, public OperationWatcher {
   void show_memory(std::uint64_t step);  // to the listener, which must exist
   void on_end(const sim::RunResult& result);
   void add_violations(std::vector<checkers::Judgement>& violations) const;
+  const FreshKeys& fresh_keys() const { return fresh_keys_; }
 
  private:
   std::optional<std::uint64_t> slot_at(std::uint64_t offset) const;
@@ -92,6 +96,9 @@ class RunObserver : public sim::TraceObserver, public OperationWatcher {
   Parties parties_;
   ServerLives lives_;
   SilenceWatch silence_;
+  GrantWatch grants_;
+  QuiescenceWatch quiescence_;
+  FreshKeys fresh_keys_;
   checkers::EndsOfOperations ends_;
   std::uint32_t newest_queue_pair_ = 0;
   std::uint64_t completed_operations_ = 0;

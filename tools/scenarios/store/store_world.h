@@ -85,6 +85,7 @@ class StoreWorld {
   }
   std::uint64_t next_call_time();
   std::uint64_t next_return_time();
+  std::uint64_t last_time() const { return time_; }  // of a call or a return
   // Judgements at the end with the server idle: table, collector, and the clients' answers.
   const std::vector<checkers::Judgement>& violations() const { return violations_; }
 

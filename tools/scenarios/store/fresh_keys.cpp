@@ -1,0 +1,68 @@
+#include "tools/scenarios/store/fresh_keys.h"
+
+#include <algorithm>
+
+#include "tools/scenarios/store/store_world.h"
+
+namespace falafel::store_scenario {
+
+using checkers::Operation;
+
+// A client that empties a frozen entry may make later operations disagree about the table that has
+// a key, so keys are never fresh where the table grows.
+FreshKeys::FreshKeys(const Scenario& scenario)
+    : is_judged_(!scenario.attacks.empty() && !scenario.geometry.can_grow()) {
+  if (!is_judged_) return;
+  for (const ClientPlan& client : scenario.clients) {
+    for (const PlannedOperation& operation : client.operations) {
+      if (has_key(operation.kind)) absent_at_[key_name(operation.key)];
+    }
+  }
+}
+
+void FreshKeys::on_changed(const checkers::TableWatch& table, bool by_hostile, std::uint64_t time) {
+  if (!is_judged_) return;
+  if (by_hostile) {
+    last_attack_time_ = time;
+    for (auto& [key, times] : absent_at_) times.clear();
+  }
+  for (auto& [key, times] : absent_at_) {
+    if (!table.has_entry_of(key) && (times.empty() || times.back() != time)) times.push_back(time);
+  }
+}
+
+// An operation from before the last attack may have walked the table as it was before.
+std::optional<std::uint64_t> FreshKeys::fresh_since(const std::string& key,
+                                                    std::span<const Operation> history) const {
+  const auto absent = absent_at_.find(key);
+  if (has_server_died_ || absent == absent_at_.end()) return std::nullopt;
+  std::uint64_t last_return = 0;
+  for (const Operation& operation : history) {
+    if (operation.key != key || operation.call_time > last_attack_time_) continue;
+    if (operation.answer == checkers::Answer::indeterminate) return std::nullopt;
+    last_return = std::max(last_return, operation.return_time);
+  }
+  const auto fresh = std::ranges::lower_bound(absent->second, last_return);
+  return fresh == absent->second.end() ? std::nullopt : std::optional(*fresh);
+}
+
+std::vector<Operation> FreshKeys::operations_since(const std::string& key,
+                                                   std::span<const Operation> history) const {
+  const auto since = fresh_since(key, history);
+  if (!since) return {};
+  std::vector<Operation> operations;
+  for (const Operation& operation : history) {
+    if (operation.key != key) continue;
+    const bool has_answer = operation.answer != checkers::Answer::indeterminate;
+    if (operation.call_time > *since) {
+      operations.push_back(operation);
+    } else if (!has_answer || operation.return_time > *since) {
+      operations.push_back(operation);
+      operations.back().answer = checkers::Answer::indeterminate;
+      operations.back().call_time = *since;
+    }
+  }
+  return operations;
+}
+
+}  // namespace falafel::store_scenario

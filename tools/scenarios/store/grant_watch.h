@@ -1,0 +1,115 @@
+// Follows requests for regions, their answers, and the server's questions for regions, for the
+// checker of grants.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "checkers/grants.h"
+#include "checkers/history.h"
+#include "checkers/judgement.h"
+#include "engine/client/results.h"
+#include "engine/layout/control_message.h"
+#include "engine/server/server_inspection.h"
+#include "fabric/fabric.h"
+#include "fabric/sim/trace.h"
+#include "tools/scenarios/store/scenario.h"
+#include "tools/scenarios/store/store_world.h"
+
+namespace falafel::store_scenario {
+
+class GrantWatch {
+ public:
+  // Both outlive this object. Nothing is judged if safeguards are off.
+  GrantWatch(const Scenario& scenario, const StoreWorld& world);
+
+  void introduce(const sim::Subject& subject);
+  // Ignores events of other kinds.
+  void observe(const sim::TraceEvent& event);
+
+  // `queue_pair`: of the connection.
+  void on_operation_called(fabric::FiberId fiber, std::uint32_t queue_pair,
+                           const checkers::Operation& operation, std::uint64_t time_ns);
+  void on_operation_returned(fabric::FiberId fiber, engine::Answer answer);
+  void on_operation_abandoned(fabric::FiberId fiber);
+
+  const checkers::Judgement& judgement() const { return grants_.judgement(); }
+
+ private:
+  // Moments count the calls and returns of operations, and messages.
+  struct Sent {
+    std::uint64_t place = 0;  // in the send queue
+    std::uint64_t moment = 0;
+    std::uint64_t oldest_set = 0;  // the moment at which the oldest pending SET was called
+    std::optional<std::uint64_t> freed_ns{};
+    std::uint64_t idle_messages = 0;
+  };
+  struct Freed {
+    std::uint64_t called = 0;
+    std::uint64_t returned = 0;
+  };
+  // A client of the scenario, by its queue pair.
+  struct Client {
+    std::vector<Sent> in_flight{};
+    std::uint64_t operations = 0;             // that are pending
+    std::optional<std::uint64_t> freed_ns{};  // the last DELETE that returned began then
+    std::vector<Freed> unreported{};          // DELETEs that have removed something
+    bool has_abandoned = false;               // an operation, which may have left a request
+    bool has_new_question = false;            // that the client does not know yet
+    std::uint64_t idle_messages = 0;          // since it knows the question, without operations
+    bool lacked_registration = false;         // somebody, since its request arrived
+  };
+  struct Operation {
+    std::uint32_t queue_pair = 0;
+    std::uint64_t called_ns = 0;
+    std::uint64_t called = 0;  // the moment
+    bool stores_value = false;
+  };
+  // The numbers of the server's decisions.
+  struct Counts {
+    std::uint64_t denied = 0;
+    std::uint64_t granted = 0;
+    std::uint64_t asked = 0;
+  };
+
+  void on_posted(const sim::TraceEvent& event);
+  void on_posted_by_client(Client& client, const sim::TraceEvent& event);
+  void on_posted_by_server(const sim::TraceEvent& event);
+  void on_delivered(const sim::TraceEvent& event);
+  void on_delivered_to_server(std::uint32_t queue_pair, Client& client,
+                              const sim::TraceEvent& event);
+  void on_delivered_to_client(std::uint32_t queue_pair, Client& client,
+                              const engine::ControlMessage& message);
+  void on_fiber_runs(const sim::TraceEvent& event);
+  void on_error(std::uint32_t queue_pair);
+  void judge_answer(std::uint32_t client, const Counts& next, std::uint64_t step);
+  void judge_question(std::uint64_t step);
+  checkers::MemoryView view_of(const engine::ServerBooks& books) const;
+  Counts counts_of(const engine::ServerBooks& books) const;
+  std::uint64_t oldest_set(std::uint32_t queue_pair) const;
+  checkers::Grants::Request request_of(const Client& client, const engine::ControlMessage& message,
+                                       const Sent& sent) const;
+  void end_operation(fabric::FiberId fiber);
+
+  const Scenario& scenario_;
+  const StoreWorld& world_;
+  const bool is_judged_;
+  checkers::Grants grants_;
+  std::map<std::uint32_t, Client> clients_;
+  std::map<fabric::FiberId, Operation> operations_;
+  std::map<std::string, std::uint32_t, std::less<>> newest_of_host_;  // queue pair
+  std::map<fabric::FiberId, std::uint32_t> readers_;  // queue pair whose messages a fiber receives
+  std::set<fabric::FiberId> granters_;                // fibers of servers that grant regions
+  std::uint64_t moment_ = 0;
+  Counts counts_;
+  // The fiber that grants regions waits for a buffer to ask a client, or has continued to ask since.
+  // It decided to ask before, from other books.
+  bool is_ask_waiting_ = false;
+  bool continues_to_ask_ = false;
+};
+
+}  // namespace falafel::store_scenario
