@@ -124,8 +124,8 @@ class Client {
   const Geometry& geometry() const;
   // Returns whether values can have a time to live.
   bool is_cache() const { return geometry().values_expire; }
-  // Identifies the server run that this client is connected to. A later run has none of its
-  // contents.
+  // Identifies the content of the server's memory. A server that starts over its memory has the
+  // same number, and one whose memory is new has another.
   std::uint64_t server_incarnation() const;
   // The sum over all completed operations.
   const OperationStatistics& statistics() const;
