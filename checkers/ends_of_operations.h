@@ -1,8 +1,8 @@
 // The end of operations: when the server tells a client that all operations from before its
 // question have ended, none of them is pending (docs/protocol.md, "The end of operations").
-// An operation whose client has lost its connection meanwhile may be pending for its caller, because
-// the server has fenced the client. But nothing that such an operation has sent changes memory
-// anymore.
+// An operation whose client has lost its connection meanwhile may be pending for its caller,
+// because the server has fenced the client. But nothing that such an operation has sent changes
+// memory anymore.
 //
 // Properties: "end.operation-left", "end.landed-later".
 #pragma once

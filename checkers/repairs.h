@@ -7,9 +7,9 @@
 // one, the last word that it read was not empty. A client may empty such an entry afterwards, and
 // then the repair is still right.
 //
-// A removal that moves entries towards their home slots may meet a lock of a hostile client and give
-// up. It must not unlock the old entry of a container that it has moved, or the key would have two
-// entries.
+// A removal that moves entries towards their home slots may meet a lock of a hostile client and
+// give up. It must not unlock the old entry of a container that it has moved, or the key would have
+// two entries.
 //
 // Properties: "repair.unreachable", "repair.moved-entry".
 #pragma once

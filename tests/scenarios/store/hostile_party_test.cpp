@@ -1,5 +1,5 @@
-// The hostile client judges its server: whether the server expels it, and whether it can still write
-// to a region that it has released. Here, it meets servers that do neither as they should.
+// The hostile client judges its server: whether the server expels it, and whether it can still
+// write to a region that it has released. Here, it meets servers that do neither as they should.
 #include "tools/scenarios/store/hostile_party.h"
 
 #include <gtest/gtest.h>

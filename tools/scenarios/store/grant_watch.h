@@ -106,8 +106,8 @@ class GrantWatch {
   std::set<fabric::FiberId> granters_;                // fibers of servers that grant regions
   std::uint64_t moment_ = 0;
   Counts counts_;
-  // The fiber that grants regions waits for a buffer to ask a client, or has continued to ask since.
-  // It decided to ask before, from other books.
+  // The fiber that grants regions waits for a buffer to ask a client, or has continued to ask
+  // since. It decided to ask before, from other books.
   bool is_ask_waiting_ = false;
   bool continues_to_ask_ = false;
 };
