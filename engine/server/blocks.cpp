@@ -105,7 +105,7 @@ bool Blocks::was_measured_after(const RoomRequest& request) const {
 }
 
 bool Blocks::is_measured_for(const RoomRequest& request) const {
-  const bool is_recent = measurement_ && host_.now_ns() < due_ns(usual_share);
+  const bool is_recent = measurement_ && !measures_freed_ && host_.now_ns() < due_ns(usual_share);
   return was_measured_after(request) || (is_recent && !has_freed_memory());
 }
 
@@ -276,13 +276,14 @@ bool Blocks::has_freed_memory() const {
 void Blocks::measure() {
   ++statistics_.mature_measurements;
   is_wanted_ = false;
-  has_freed_ = false;
+  measures_freed_ = std::exchange(has_freed_, false);
   const std::uint64_t entries_cleaned = statistics_.entries_cleaned;
   const std::uint64_t began_ns = host_.now_ns();
   const std::uint64_t written_bytes = book_.mature().written_bytes();
   is_measuring_ = true;
   std::vector<LiveSpace> blocks = control_.measure_live_data();
   is_measuring_ = false;
+  measures_freed_ = false;
   book_.mature().note_live(blocks);
   measurement_ = Measurement{.blocks = std::move(blocks),
                              .time = {.began_ns = began_ns, .took_ns = host_.now_ns() - began_ns},

@@ -146,6 +146,8 @@ class Blocks final : public MatureSpace {
   bool has_freed_ = false;  // clients have freed memory since the last measurement began
   bool is_collecting_ = false;
   bool is_measuring_ = false;
+  // It measures because memory was freed since the last measurement, which is therefore outdated.
+  bool measures_freed_ = false;
   std::optional<std::uint64_t> refused_ns_;  // when the system refused memory
 };
 

@@ -18,5 +18,18 @@ TEST(Blocks, AreNotMeasuredForARequestThatWaitsForClients) {
   EXPECT_TRUE(result.findings.empty());
 }
 
+// A measurement was under way for a DELETE of the client when the server looked at its request. The
+// last measurement, from before the DELETE, denied it.
+TEST(Blocks, AreNotFullByAMeasurementFromBeforeADelete) {
+  ScenarioChoices choices;
+  choices.blocks = Share::only;
+  choices.keys = 16;
+  choices.slots = 16;
+  choices.operations = 20;
+  const auto result =
+      explorer::run_campaign(StoreProgram(choices), {.first_seed = 1'155, .schedules = 1});
+  EXPECT_TRUE(result.findings.empty());
+}
+
 }  // namespace
 }  // namespace falafel::store_scenario
