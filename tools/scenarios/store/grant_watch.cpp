@@ -1,7 +1,7 @@
 #include "tools/scenarios/store/grant_watch.h"
 
 #include <algorithm>
-#include <string_view>
+#include <utility>
 
 #include "checkers/memory_view.h"
 #include "tools/scenarios/store/parties.h"
@@ -11,12 +11,6 @@ namespace falafel::store_scenario {
 using engine::ControlMessage;
 using engine::MessageKind;
 using engine::RegionState;
-
-namespace {
-
-constexpr std::string_view server_name = "server";
-
-}  // namespace
 
 GrantWatch::GrantWatch(const Scenario& scenario, const StoreWorld& world)
     : scenario_(scenario),
@@ -31,10 +25,12 @@ void GrantWatch::introduce(const sim::Subject& subject) {
     newest_of_host_[std::string(subject.host)] = subject.number;
   }
   if (subject.kind != sim::SubjectKind::fiber) return;
-  if (subject.host == server_name && subject.name == "grants") granters_.insert(subject.number);
+  if (subject.host == Parties::server_host) {
+    fibers_[subject.number] = {.is_of_server = true, .grants_regions = subject.name == "grants"};
+  }
   const auto newest = newest_of_host_.find(subject.host);
   if (subject.name == "messages in" && newest != newest_of_host_.end()) {
-    readers_[subject.number] = newest->second;
+    fibers_[subject.number] = {.queue_pair = newest->second};
   }
 }
 
@@ -94,19 +90,24 @@ void GrantWatch::on_posted_by_server(const sim::TraceEvent& event) {
   if (next.asked != counts_.asked && !continues_to_ask_) judge_question(event.step);
   if (peer && clients_.contains(*peer)) judge_answer(*peer, next, event.step);
   counts_ = next;
-  if (is_ask_waiting_ && granters_.contains(*world_.running_fiber())) {
+  const auto running = fibers_.find(*world_.running_fiber());
+  if (is_ask_waiting_ && running != fibers_.end() && running->second.grants_regions) {
     is_ask_waiting_ = false;
     continues_to_ask_ = true;
   }
 }
 
+// Only the server's own fibers change its books.
 void GrantWatch::on_fiber_runs(const sim::TraceEvent& event) {
-  if (const auto reader = readers_.find(event.subject); reader != readers_.end()) {
-    const auto client = clients_.find(reader->second);
+  const auto found = fibers_.find(event.subject);
+  const Fiber fiber = found == fibers_.end() ? Fiber() : found->second;
+  const bool server_ran = std::exchange(is_server_running_, fiber.is_of_server);
+  if (fiber.grants_regions) continues_to_ask_ = false;
+  if (found != fibers_.end() && !fiber.is_of_server) {
+    const auto client = clients_.find(fiber.queue_pair);
     if (client != clients_.end()) client->second.has_new_question = false;
   }
-  if (world_.server() == nullptr) return;
-  if (granters_.contains(event.subject)) continues_to_ask_ = false;
+  if (!server_ran || world_.server() == nullptr) return;
   const Counts next = counts_of(world_.server()->books());
   is_ask_waiting_ = is_ask_waiting_ || next.asked != counts_.asked;
   counts_ = next;

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "checkers/grants.h"
@@ -69,6 +69,12 @@ class GrantWatch {
     std::uint64_t called = 0;  // the moment
     bool stores_value = false;
   };
+  // A fiber that matters here: each one of the server, and those of clients that receive messages.
+  struct Fiber {
+    bool is_of_server = false;
+    bool grants_regions = false;
+    std::uint32_t queue_pair = 0;  // of the client whose messages it receives
+  };
   // The numbers of the server's decisions.
   struct Counts {
     std::uint64_t denied = 0;
@@ -102,8 +108,8 @@ class GrantWatch {
   std::map<std::uint32_t, Client> clients_;
   std::map<fabric::FiberId, Operation> operations_;
   std::map<std::string, std::uint32_t, std::less<>> newest_of_host_;  // queue pair
-  std::map<fabric::FiberId, std::uint32_t> readers_;  // queue pair whose messages a fiber receives
-  std::set<fabric::FiberId> granters_;                // fibers of servers that grant regions
+  std::unordered_map<fabric::FiberId, Fiber> fibers_;
+  bool is_server_running_ = false;
   std::uint64_t moment_ = 0;
   Counts counts_;
   // The fiber that grants regions waits for a buffer to ask a client, or has continued to ask

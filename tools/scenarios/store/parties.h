@@ -16,6 +16,7 @@ namespace falafel::store_scenario {
 
 class Parties {
  public:
+  static constexpr std::string_view server_host = "server";
   // The host of the hostile client, if there is one.
   static constexpr std::string_view hostile_host = "hostile client";
 

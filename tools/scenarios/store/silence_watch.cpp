@@ -1,7 +1,6 @@
 #include "tools/scenarios/store/silence_watch.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "engine/server/client_channel.h"
 #include "tools/scenarios/store/parties.h"
@@ -14,7 +13,6 @@ using engine::MessageKind;
 
 namespace {
 
-constexpr std::string_view server_name = "server";
 // The server reads a limited number of completions at a time.
 constexpr std::uint32_t readings_of_a_completion = 8;
 
@@ -29,7 +27,7 @@ SilenceWatch::SilenceWatch(const Scenario& scenario, const StoreWorld& world)
 
 void SilenceWatch::introduce(const sim::Subject& subject) {
   if (!is_judged_) return;
-  const bool is_of_server = subject.host == server_name;
+  const bool is_of_server = subject.host == Parties::server_host;
   if (subject.kind == sim::SubjectKind::fiber && is_of_server) {
     if (subject.name == "messages") readers_.insert(subject.number);
     if (subject.name == "membership") watchers_.insert(subject.number);
