@@ -133,6 +133,7 @@ class Exchange {
   error_code parse(error_code read_error) {
     error_code error;
     if (read_error == asio::error::eof) {
+      if (!parser_.got_some()) return http::error::end_of_stream;
       parser_.put_eof(error);
       return error;
     }

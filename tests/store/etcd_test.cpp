@@ -55,7 +55,9 @@ TEST(Etcd, RefusesMalformedAnswers) {
         http(R"({"kvs":[{"mod_revision":"x"}]})"),
         http(R"({"kvs":[{"mod_revision":"1","value":7}]})"),
         http(R"({"kvs":[{"mod_revision":"1","value":"?"}]})"),
-        http("{}", "500 Internal Server Error"), std::string("garbage\r\n\r\n"), std::string()}) {
+        http("{}", "500 Internal Server Error"), std::string("garbage\r\n\r\n"), std::string(),
+        std::string("HTTP/1.1 200"),
+        std::string("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{")}) {
     EXPECT_FALSE(read(answer)) << answer;
   }
 }
