@@ -31,14 +31,8 @@ std::uint64_t used_bytes_of_active_space(const MemoryView& view) {
 
 }  // namespace
 
-void Grants::on_requested(std::uint32_t client, const Request& request, std::uint64_t step) {
+void Grants::on_requested(std::uint32_t client, const Request& request) {
   clients_[client].request = request;
-  if (!request.has_unreported) return;
-  fail("grant.unreported",
-       fmt::format("step {}: the client with queue pair {} has requested a region, although it has "
-                   "not reported that a DELETE had freed memory before",
-                   step, client),
-       step);
 }
 
 void Grants::on_granted(std::uint32_t client, const MemoryView& view, std::uint64_t step) {
@@ -67,7 +61,7 @@ void Grants::on_denied(std::uint32_t client, std::uint64_t measured_ns, std::uin
   fail("grant.stale-denial",
        fmt::format("step {}: the server denied the client with queue pair {} a region after a "
                    "measurement that began at {} ns, but a DELETE that the client began at {} ns "
-                   "had returned before the client asked",
+                   "had returned before the client called the SET",
                    step, client, measured_ns, *freed_ns),
        step);
 }

@@ -3,11 +3,9 @@
 //
 // - A request to store any key gets a region only if the semi-space then still has room for the
 //   reserve, from which only overwrites get regions. Property: "grant.of-reserve".
-// - A SET is denied memory only after a measurement of live data that knows what its client has
-//   freed: it began after the DELETEs that had returned before the client sent the request.
+// - A SET is denied memory only after a measurement of live data that knows what its client had
+//   freed: it began after the DELETEs that had returned before the SET was called.
 //   Property: "grant.stale-denial".
-// - Before a client requests a region for a SET, it reports the memory that its DELETEs have freed.
-//   Property: "grant.unreported".
 // - While no region is free, the server asks clients for theirs only if none becomes free anyway,
 //   because it is being collected, waits for clients, or belongs to a client that is leaving.
 //   Property: "grant.asked-early".
@@ -41,14 +39,12 @@ class Grants {
 
   struct Request {
     bool is_for_overwrite = false;
-    // The latest DELETE of the client that had removed something and returned before the client
-    // sent the request began at this time.
+    // Of the client's DELETEs that had removed something and returned before it called the SET, the
+    // latest one began at this time.
     std::optional<std::uint64_t> freed_ns{};
-    // The request is for a SET that began after such a DELETE, which no message has reported.
-    bool has_unreported = false;
   };
   // A request of the client has arrived.
-  void on_requested(std::uint32_t client, const Request& request, std::uint64_t step);
+  void on_requested(std::uint32_t client, const Request& request);
   // The server has granted the request, and counts the region as granted.
   void on_granted(std::uint32_t client, const MemoryView& view, std::uint64_t step);
   // The server has denied the request of a SET although a region was free, because there is too

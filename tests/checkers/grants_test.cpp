@@ -34,7 +34,7 @@ class GrantsTest : public testing::Test {
             .regions = regions_,
             .mature_spaces = spaces_};
   }
-  void request(const Grants::Request& request) { grants_.on_requested(asking_client, request, 7); }
+  void request(const Grants::Request& request) { grants_.on_requested(asking_client, request); }
   void hold(const std::vector<RegionState>& states) {
     regions_.clear();
     for (const RegionState state : states) regions_.push_back({.state = state});
@@ -110,11 +110,6 @@ TEST_F(GrantsTest, MustNotBeDeniedAfterAMeasurementFromBeforeTheDelete) {
   request({.freed_ns = 100});
   grants_.on_denied(asking_client, 99, 7);
   expect_violated("grant.stale-denial");
-}
-
-TEST_F(GrantsTest, AreNotRequestedBeforeMemoryIsReported) {
-  request({.has_unreported = true});
-  expect_violated("grant.unreported");
 }
 
 TEST_F(GrantsTest, LetTheServerAskWhenAllRegionsAreHeld) {

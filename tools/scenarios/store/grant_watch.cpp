@@ -70,15 +70,18 @@ void GrantWatch::on_error(std::uint32_t queue_pair) {
 
 void GrantWatch::on_posted(const sim::TraceEvent& event) {
   if (const auto found = clients_.find(event.subject); found != clients_.end()) {
-    return on_posted_by_client(found->second, event);
+    return on_posted_by_client(found->first, found->second, event);
   }
   on_posted_by_server(event);
 }
 
-void GrantWatch::on_posted_by_client(Client& client, const sim::TraceEvent& event) {
+void GrantWatch::on_posted_by_client(std::uint32_t queue_pair, Client& client,
+                                     const sim::TraceEvent& event) {
   if (client.operations == 0 && !client.has_new_question) ++client.idle_messages;
-  client.in_flight.push_back(
-      {.place = event.place, .freed_ns = client.freed_ns, .idle_messages = client.idle_messages});
+  const Operation* const set = oldest_set(queue_pair);
+  client.in_flight.push_back({.place = event.place,
+                              .freed_ns = set == nullptr ? std::nullopt : set->freed_ns,
+                              .idle_messages = client.idle_messages});
 }
 
 // The server counts a decision just before it posts the message, unless it has to wait for a buffer
@@ -155,38 +158,23 @@ void GrantWatch::on_delivered_to_server(std::uint32_t queue_pair, Client& client
   switch (message->kind) {
     case MessageKind::request_region:
       client.lacked_registration = false;
-      return grants_.on_requested(queue_pair, request_of(client, *message, sent), event.step);
-    case MessageKind::report_freed:
-      std::erase_if(client.unreported,
-                    [&](const Freed& freed) { return freed.called < sent.moment; });
-      return;
+      return grants_.on_requested(
+          queue_pair, {.is_for_overwrite = message->need == engine::RegionNeed::overwrite,
+                       .freed_ns = sent.freed_ns});
+    case MessageKind::report_freed: return;
     case MessageKind::release_region: return grants_.on_released(queue_pair, message->incarnation);
     case MessageKind::goodbye: return on_error(queue_pair);
     default: return grants_.on_message(queue_pair, sent.idle_messages, event.step);
   }
 }
 
-// A report covers the DELETEs that had begun before it was sent. A message may wait before it is
-// sent, but the SET for which the client requests a region is pending all the time.
-checkers::Grants::Request GrantWatch::request_of(const Client& client,
-                                                 const ControlMessage& message,
-                                                 const Sent& sent) const {
-  const bool is_for_set = message.need != engine::RegionNeed::ahead && !client.has_abandoned;
-  const auto is_older = [&](const Freed& freed) { return freed.returned < sent.oldest_set; };
-  return {.is_for_overwrite = message.need == engine::RegionNeed::overwrite,
-          .freed_ns = sent.freed_ns,
-          .has_unreported = is_for_set && std::ranges::any_of(client.unreported, is_older)};
-}
-
-std::uint64_t GrantWatch::oldest_set(std::uint32_t queue_pair) const {
-  std::uint64_t oldest = moment_;
-  bool is_any = false;
+const GrantWatch::Operation* GrantWatch::oldest_set(std::uint32_t queue_pair) const {
+  const Operation* oldest = nullptr;
   for (const auto& [fiber, operation] : operations_) {
     if (operation.queue_pair != queue_pair || !operation.stores_value) continue;
-    oldest = std::min(oldest, operation.called);
-    is_any = true;
+    if (oldest == nullptr || operation.called_ns < oldest->called_ns) oldest = &operation;
   }
-  return is_any ? oldest : 0;
+  return oldest;
 }
 
 void GrantWatch::on_delivered_to_client(std::uint32_t queue_pair, Client& client,
@@ -223,8 +211,8 @@ void GrantWatch::on_operation_called(fabric::FiberId fiber, std::uint32_t queue_
   if (found == clients_.end()) return;
   operations_[fiber] = {.queue_pair = queue_pair,
                         .called_ns = time_ns,
-                        .called = ++moment_,
-                        .stores_value = checkers::stores_value(operation.kind)};
+                        .stores_value = checkers::stores_value(operation.kind),
+                        .freed_ns = found->second.freed_ns};
   ++found->second.operations;
   found->second.idle_messages = 0;
 }
@@ -237,20 +225,11 @@ void GrantWatch::on_operation_returned(fabric::FiberId fiber, engine::Answer ans
   if (client != clients_.end() && answer == engine::Answer::deleted) {
     std::optional<std::uint64_t>& freed_ns = client->second.freed_ns;
     freed_ns = std::max(freed_ns.value_or(0), operation.called_ns);
-    client->second.unreported.push_back({.called = operation.called, .returned = ++moment_});
   }
-  end_operation(fiber);
+  on_operation_abandoned(fiber);
 }
 
 void GrantWatch::on_operation_abandoned(fabric::FiberId fiber) {
-  const auto operation = operations_.find(fiber);
-  if (operation == operations_.end()) return;
-  const auto client = clients_.find(operation->second.queue_pair);
-  if (client != clients_.end()) client->second.has_abandoned = true;
-  end_operation(fiber);
-}
-
-void GrantWatch::end_operation(fabric::FiberId fiber) {
   const auto operation = operations_.find(fiber);
   if (operation == operations_.end()) return;
   const auto client = clients_.find(operation->second.queue_pair);

@@ -40,25 +40,16 @@ class GrantWatch {
   const checkers::Judgement& judgement() const { return grants_.judgement(); }
 
  private:
-  // Moments count the calls and returns of operations, and messages.
   struct Sent {
-    std::uint64_t place = 0;  // in the send queue
-    std::uint64_t moment = 0;
-    std::uint64_t oldest_set = 0;  // the moment at which the oldest pending SET was called
-    std::optional<std::uint64_t> freed_ns{};
+    std::uint64_t place = 0;                  // in the send queue
+    std::optional<std::uint64_t> freed_ns{};  // as of the oldest pending SET
     std::uint64_t idle_messages = 0;
-  };
-  struct Freed {
-    std::uint64_t called = 0;
-    std::uint64_t returned = 0;
   };
   // A client of the scenario, by its queue pair.
   struct Client {
     std::vector<Sent> in_flight{};
     std::uint64_t operations = 0;             // that are pending
     std::optional<std::uint64_t> freed_ns{};  // the last DELETE that returned began then
-    std::vector<Freed> unreported{};          // DELETEs that have removed something
-    bool has_abandoned = false;               // an operation, which may have left a request
     bool has_new_question = false;            // that the client does not know yet
     std::uint64_t idle_messages = 0;          // since it knows the question, without operations
     bool lacked_registration = false;         // somebody, since its request arrived
@@ -66,8 +57,8 @@ class GrantWatch {
   struct Operation {
     std::uint32_t queue_pair = 0;
     std::uint64_t called_ns = 0;
-    std::uint64_t called = 0;  // the moment
     bool stores_value = false;
+    std::optional<std::uint64_t> freed_ns{};  // the last DELETE that had returned then began then
   };
   // A fiber that matters here: each one of the server, and those of clients that receive messages.
   struct Fiber {
@@ -83,7 +74,7 @@ class GrantWatch {
   };
 
   void on_posted(const sim::TraceEvent& event);
-  void on_posted_by_client(Client& client, const sim::TraceEvent& event);
+  void on_posted_by_client(std::uint32_t queue_pair, Client& client, const sim::TraceEvent& event);
   void on_posted_by_server(const sim::TraceEvent& event);
   void on_delivered(const sim::TraceEvent& event);
   void on_delivered_to_server(std::uint32_t queue_pair, Client& client,
@@ -96,10 +87,8 @@ class GrantWatch {
   void judge_question(std::uint64_t step);
   checkers::MemoryView view_of(const engine::ServerBooks& books) const;
   Counts counts_of(const engine::ServerBooks& books) const;
-  std::uint64_t oldest_set(std::uint32_t queue_pair) const;
-  checkers::Grants::Request request_of(const Client& client, const engine::ControlMessage& message,
-                                       const Sent& sent) const;
-  void end_operation(fabric::FiberId fiber);
+  // The SET of the client that has been pending for the longest time. Null: none is pending.
+  const Operation* oldest_set(std::uint32_t queue_pair) const;
 
   const Scenario& scenario_;
   const StoreWorld& world_;
@@ -110,7 +99,6 @@ class GrantWatch {
   std::map<std::string, std::uint32_t, std::less<>> newest_of_host_;  // queue pair
   std::unordered_map<fabric::FiberId, Fiber> fibers_;
   bool is_server_running_ = false;
-  std::uint64_t moment_ = 0;
   Counts counts_;
   // The fiber that grants regions waits for a buffer to ask a client, or has continued to ask
   // since. It decided to ask before, from other books.
