@@ -23,11 +23,11 @@ TEST(Blocks, AreNotMeasuredForARequestThatWaitsForClients) {
 TEST(Blocks, AreNotFullByAMeasurementFromBeforeADelete) {
   ScenarioChoices choices;
   choices.blocks = Share::only;
-  choices.keys = 16;
+  choices.keys = 8;
   choices.slots = 16;
-  choices.operations = 20;
+  choices.operations = 30;
   const auto result =
-      explorer::run_campaign(StoreProgram(choices), {.first_seed = 1'155, .schedules = 1});
+      explorer::run_campaign(StoreProgram(choices), {.first_seed = 600'671, .schedules = 1});
   EXPECT_TRUE(result.findings.empty());
 }
 
