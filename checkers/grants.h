@@ -39,8 +39,8 @@ class Grants {
 
   struct Request {
     bool is_for_overwrite = false;
-    // Of the client's DELETEs that had removed something and returned before it called the SET, the
-    // latest one began at this time.
+    // The begin of the client's latest DELETE that had removed something and had returned before
+    // the SET was called.
     std::optional<std::uint64_t> freed_ns{};
   };
   // A request of the client has arrived.
