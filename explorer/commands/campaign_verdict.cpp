@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "explorer/crash_recorder.h"
 #include "explorer/record_failure.h"

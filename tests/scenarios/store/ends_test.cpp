@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 
 #include "explorer/campaign.h"
 #include "tests/explorer/describe_findings.h"

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 
 #include "engine/probes.h"
 #include "explorer/campaign.h"

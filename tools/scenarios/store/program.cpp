@@ -1,6 +1,7 @@
 #include "tools/scenarios/store/program.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "engine/probes.h"
 #include "explorer/exhaustive/assumptions.h"

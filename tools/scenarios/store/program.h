@@ -8,7 +8,6 @@
 
 #include "explorer/failing_run.h"
 #include "explorer/program.h"
-#include "explorer/replay.h"
 #include "explorer/small_world.h"
 #include "tools/scenarios/store/scenario.h"
 
