@@ -29,30 +29,31 @@ std::uint64_t used_bytes_of_active_space(const MemoryView& view) {
   return active == view.mature_spaces.end() ? 0 : active->used_bytes;
 }
 
+std::uint64_t newest_incarnation(const MemoryView& view) {
+  return std::ranges::max(view.regions, {}, &RegionInspection::incarnation).incarnation;
+}
+
 }  // namespace
 
 void Grants::on_requested(std::uint32_t client, const Request& request) {
   clients_[client].request = request;
 }
 
-void Grants::on_granted(std::uint32_t client, const MemoryView& view, std::uint64_t step) {
+void Grants::on_granted(const MemoryView& view, std::uint64_t step) {
   const engine::Geometry& geometry = view.geometry;
   const std::uint64_t fitting = geometry.mature_bytes / geometry.region_bytes;
   if (!keeps_reserve_ || geometry.has_blocks() || fitting < fewest_regions_with_reserve) return;
-  if (clients_[client].request.is_for_overwrite) return;
   const std::uint64_t outstanding =
       count(view, {RegionState::granted, RegionState::released, RegionState::collecting});
   const std::uint64_t reserve = std::max<std::uint64_t>(1, fitting / reserve_divisor);
   const std::uint64_t used_bytes = used_bytes_of_active_space(view);
   if (used_bytes + (outstanding + reserve) * geometry.region_bytes <= geometry.mature_bytes) return;
-  fail(
-      "grant.of-reserve",
-      fmt::format("step {}: the server granted the client with queue pair {} a region for any key, "
-                  "although this leaves less than the reserve: {} of {} bytes are in use, {} "
-                  "regions of {} bytes are outstanding, and the reserve has {}",
-                  step, client, used_bytes, geometry.mature_bytes, outstanding,
-                  geometry.region_bytes, reserve),
-      step);
+  of_reserve_[newest_incarnation(view)] = {
+      .shortage = fmt::format("{} of {} bytes are in use, {} regions of {} bytes are outstanding, "
+                              "and the reserve has {}",
+                              used_bytes, geometry.mature_bytes, outstanding, geometry.region_bytes,
+                              reserve),
+      .step = step};
 }
 
 void Grants::on_denied(std::uint32_t client, std::uint64_t measured_ns, std::uint64_t step) {
@@ -80,6 +81,14 @@ void Grants::on_decided_to_ask(const MemoryView& view, bool is_client_leaving, s
 
 void Grants::on_region(std::uint32_t client, std::uint64_t incarnation) {
   clients_[client].regions.insert(incarnation);
+  const auto found = of_reserve_.find(incarnation);
+  if (found == of_reserve_.end() || clients_[client].request.is_for_overwrite) return;
+  const auto& [shortage, step] = found->second;
+  fail("grant.of-reserve",
+       fmt::format("step {}: the server granted the client with queue pair {} a region for any "
+                   "key, although this left less than the reserve: {}",
+                   step, client, shortage),
+       step);
 }
 
 void Grants::on_question(std::uint32_t client, std::uint64_t up_to_incarnation) {

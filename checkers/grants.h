@@ -35,7 +35,10 @@ class Grants {
 
   // The connection of a client ends. Clients have any numbers.
   void on_left(std::uint32_t client) { clients_.erase(client); }
-  void on_server_died() { clients_.clear(); }
+  void on_server_died() {
+    clients_.clear();
+    of_reserve_.clear();
+  }
 
   struct Request {
     bool is_for_overwrite = false;
@@ -45,8 +48,9 @@ class Grants {
   };
   // A request of the client has arrived.
   void on_requested(std::uint32_t client, const Request& request);
-  // The server has granted the request, and counts the region as granted.
-  void on_granted(std::uint32_t client, const MemoryView& view, std::uint64_t step);
+  // The server has granted a region, the newest one in its books. They do not say to which request:
+  // on_region() judges it when the client has it.
+  void on_granted(const MemoryView& view, std::uint64_t step);
   // The server has denied the request of a SET although a region was free, because there is too
   // much live data. `measured_ns`: its last measurement began at this time.
   void on_denied(std::uint32_t client, std::uint64_t measured_ns, std::uint64_t step);
@@ -71,10 +75,17 @@ class Grants {
     std::optional<std::uint64_t> wanted_up_to{};
   };
 
+  // A region whose grant left less than the reserve.
+  struct OfReserve {
+    std::string shortage;
+    std::uint64_t step = 0;
+  };
+
   void fail(std::string property, std::string explanation, std::uint64_t step);
 
   bool keeps_reserve_;
   std::map<std::uint32_t, Client> clients_;
+  std::map<std::uint64_t, OfReserve> of_reserve_;  // by incarnation
   Judgement judgement_{.verdict = Verdict::holds, .property = "grant", .explanation = {}};
 };
 

@@ -37,14 +37,20 @@ class GrantsTest : public testing::Test {
   void request(const Grants::Request& request) { grants_.on_requested(asking_client, request); }
   void hold(const std::vector<RegionState>& states) {
     regions_.clear();
-    for (const RegionState state : states) regions_.push_back({.state = state});
+    for (const RegionState state : states) {
+      regions_.push_back({.state = state, .incarnation = regions_.size() + 1});
+    }
+  }
+  void grant(std::uint64_t incarnation) {
+    grants_.on_granted(view(), 7);
+    grants_.on_region(asking_client, incarnation);
   }
   // Grants a region to any key while the memory has room for this number of regions, with that one.
   void grant_with_room_for(std::uint64_t regions, bool for_overwrite = false) {
     spaces_[1].used_bytes = (mature_regions - regions) * region_bytes;
-    hold({RegionState::granted, RegionState::free});
+    hold({RegionState::granted});
     request({.is_for_overwrite = for_overwrite});
-    grants_.on_granted(asking_client, view(), 7);
+    grant(1);
   }
   void expect_holds() const {
     EXPECT_EQ(grants_.judgement().verdict, Verdict::holds) << grants_.judgement().explanation;
@@ -73,9 +79,9 @@ TEST_F(GrantsTest, MustNotTakeTheReserve) {
 
 TEST_F(GrantsTest, CountRegionsThatAreCollectedAsOutstanding) {
   spaces_[1].used_bytes = region_bytes;
-  hold({RegionState::granted, RegionState::collecting, RegionState::released, RegionState::free});
+  hold({RegionState::collecting, RegionState::released, RegionState::granted});
   request({});
-  grants_.on_granted(asking_client, view(), 7);
+  grant(3);
   expect_violated("grant.of-reserve");
 }
 
@@ -95,8 +101,22 @@ TEST_F(GrantsTest, ASmallMemoryHasNoReserve) {
   hold({RegionState::granted});
   spaces_[1].used_bytes = geometry_.mature_bytes - region_bytes;
   request({});
-  grants_.on_granted(asking_client, view(), 7);
+  grant(1);
   expect_holds();
+}
+
+// The server counts a grant whose message it cannot send, because the connection is broken.
+TEST_F(GrantsTest, AreJudgedByTheClientThatHasTheRegion) {
+  spaces_[1].used_bytes = (mature_regions - 1) * region_bytes;
+  hold({RegionState::granted});
+  request({.is_for_overwrite = true});
+  grants_.on_requested(asking_client + 1, {});
+  grant(1);
+  expect_holds();
+  grants_.on_region(asking_client + 1, 2);
+  expect_holds();
+  grants_.on_region(asking_client + 1, 1);
+  expect_violated("grant.of-reserve");
 }
 
 TEST_F(GrantsTest, AreDeniedAfterAMeasurementSinceTheDelete) {

@@ -85,13 +85,16 @@ void GrantWatch::on_posted_by_client(std::uint32_t queue_pair, Client& client,
 }
 
 // The server counts a decision just before it posts the message, unless it has to wait for a buffer
-// in between. Only then do its books still say why it decided so.
+// in between. Only then do its books still say why it decided so. If the connection is broken, it
+// counts the decision and posts nothing: then the next message is for another client, so what it
+// says is read when it arrives.
 void GrantWatch::on_posted_by_server(const sim::TraceEvent& event) {
   if (world_.server() == nullptr) return;
   const Counts next = counts_of(world_.server()->books());
   const auto peer = world_.peer_of(event.subject);
   if (next.asked != counts_.asked && !continues_to_ask_) judge_question(event.step);
-  if (peer && clients_.contains(*peer)) judge_answer(*peer, next, event.step);
+  const auto client = peer ? clients_.find(*peer) : clients_.end();
+  if (client != clients_.end()) note_decision(client->second, next, event);
   counts_ = next;
   const auto running = fibers_.find(*world_.running_fiber());
   if (is_ask_waiting_ && running != fibers_.end() && running->second.grants_regions) {
@@ -116,16 +119,16 @@ void GrantWatch::on_fiber_runs(const sim::TraceEvent& event) {
   counts_ = next;
 }
 
-void GrantWatch::judge_answer(std::uint32_t queue_pair, const Counts& next, std::uint64_t step) {
+void GrantWatch::note_decision(Client& client, const Counts& next, const sim::TraceEvent& event) {
   const engine::ServerBooks books = world_.server()->books();
-  const checkers::MemoryView view = view_of(books);
-  if (next.granted == counts_.granted + 1) grants_.on_granted(queue_pair, view, step);
+  if (next.granted == counts_.granted + 1) grants_.on_granted(view_of(books), event.step);
   const bool is_any_free =
       std::ranges::find(books.regions, RegionState::free, &engine::RegionInspection::state) !=
       books.regions.end();
-  const bool is_for_lack_of_room = is_any_free && !clients_.at(queue_pair).lacked_registration;
+  const bool is_for_lack_of_room = is_any_free && !client.lacked_registration;
   if (next.denied != counts_.denied + 1 || !is_for_lack_of_room || !books.measured) return;
-  grants_.on_denied(queue_pair, books.measured->began_ns, step);
+  client.denials.push_back(
+      {.place = event.place, .measured_ns = books.measured->began_ns, .step = event.step});
 }
 
 void GrantWatch::judge_question(std::uint64_t step) {
@@ -144,7 +147,7 @@ void GrantWatch::on_delivered(const sim::TraceEvent& event) {
   const auto found = peer ? clients_.find(*peer) : clients_.end();
   const auto message = engine::from_bytes<ControlMessage>(event.data);
   if (found != clients_.end() && message) {
-    on_delivered_to_client(found->first, found->second, *message);
+    on_delivered_to_client(found->first, found->second, event.place, *message);
   }
 }
 
@@ -178,7 +181,15 @@ const GrantWatch::Operation* GrantWatch::oldest_set(std::uint32_t queue_pair) co
 }
 
 void GrantWatch::on_delivered_to_client(std::uint32_t queue_pair, Client& client,
-                                        const ControlMessage& message) {
+                                        std::uint64_t place, const ControlMessage& message) {
+  const auto denial = std::ranges::find(client.denials, place, &Denial::place);
+  if (denial != client.denials.end()) {
+    const Denial noted = *denial;
+    client.denials.erase(denial);
+    if (message.kind == MessageKind::deny_region) {
+      grants_.on_denied(queue_pair, noted.measured_ns, noted.step);
+    }
+  }
   if (message.kind == MessageKind::grant_region) {
     return grants_.on_region(queue_pair, message.incarnation);
   }

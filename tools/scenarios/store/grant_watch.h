@@ -45,9 +45,16 @@ class GrantWatch {
     std::optional<std::uint64_t> freed_ns{};  // as of the oldest pending SET
     std::uint64_t idle_messages = 0;
   };
+  // The server has denied a request for lack of room, just before it posted a message.
+  struct Denial {
+    std::uint64_t place = 0;  // of the message, in the send queue
+    std::uint64_t measured_ns = 0;
+    std::uint64_t step = 0;
+  };
   // A client of the scenario, by its queue pair.
   struct Client {
     std::vector<Sent> in_flight{};
+    std::vector<Denial> denials{};            // of messages to it that are in flight
     std::uint64_t operations = 0;             // that are pending
     std::optional<std::uint64_t> freed_ns{};  // the last DELETE that returned began then
     bool has_new_question = false;            // that the client does not know yet
@@ -79,11 +86,11 @@ class GrantWatch {
   void on_delivered(const sim::TraceEvent& event);
   void on_delivered_to_server(std::uint32_t queue_pair, Client& client,
                               const sim::TraceEvent& event);
-  void on_delivered_to_client(std::uint32_t queue_pair, Client& client,
+  void on_delivered_to_client(std::uint32_t queue_pair, Client& client, std::uint64_t place,
                               const engine::ControlMessage& message);
   void on_fiber_runs(const sim::TraceEvent& event);
   void on_error(std::uint32_t queue_pair);
-  void judge_answer(std::uint32_t client, const Counts& next, std::uint64_t step);
+  void note_decision(Client& client, const Counts& next, const sim::TraceEvent& event);
   void judge_question(std::uint64_t step);
   checkers::MemoryView view_of(const engine::ServerBooks& books) const;
   Counts counts_of(const engine::ServerBooks& books) const;
