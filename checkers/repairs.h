@@ -7,7 +7,11 @@
 // one, the last word that it read was not empty. A client may empty such an entry afterwards, and
 // then the repair is still right.
 //
-// Property: "repair.unreachable".
+// A removal that moves entries towards their home slots may meet a lock of a hostile client and
+// give up. It must not unlock the old entry of a container that it has moved, or the key would have
+// two entries.
+//
+// Properties: "repair.unreachable", "repair.moved-entry".
 #pragma once
 
 #include <cstdint>
@@ -31,8 +35,10 @@ class Repairs {
   void on_read(std::uint32_t party, std::uint64_t slot, engine::Entry entry) {
     read_[{party, slot}] = entry;
   }
+  enum class Party : std::uint8_t { server, client, hostile };
   // Somebody changed an entry.
-  void on_changed(std::uint64_t slot, engine::Entry next, bool by_hostile);
+  void on_changed(std::uint64_t slot, engine::Entry previous, engine::Entry next, Party party,
+                  std::uint64_t step);
   // Returns whether that change of the server removes a lock of a hostile client and nothing else.
   bool is_repair(std::uint64_t slot, engine::Entry previous, engine::Entry next) const;
   // Call for repairs, before on_changed(), with the hash of the key in the entry's container.
@@ -42,9 +48,18 @@ class Repairs {
   const Judgement& judgement() const { return judgement_; }
 
  private:
+  // Returns whether the change may have moved another entry of the same container to the slot.
+  bool is_filled(std::uint64_t slot, engine::Entry next) const;
+  void note_moves(std::uint64_t slot, engine::Entry next);
+
   engine::Geometry geometry_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, engine::Entry> read_;  // by party and slot
   std::set<std::uint64_t> locked_by_hostile_;
+  // References of the entries that the server has locked, by slot. The entry that a hostile client
+  // has locked may point to memory that a collection has freed, and another container lie there.
+  std::map<std::uint64_t, std::uint32_t> locked_;
+  // Of these, the ones to whose container the server has pointed another entry since.
+  std::set<std::uint64_t> moved_;
   Judgement judgement_{.verdict = Verdict::holds, .property = "repair", .explanation = {}};
 };
 

@@ -258,7 +258,11 @@ void RunObserver::swap_entry(std::uint32_t party, const sim::TraceEvent& event,
   if (is_hostile) memory_.on_attack();
   if (judges_repairs_) {
     judge_repair(party, *slot, previous, next, event.step);
-    repairs_.on_changed(*slot, next, is_hostile);
+    using Party = checkers::Repairs::Party;
+    const Party changer = is_hostile                  ? Party::hostile
+                          : Parties::is_client(party) ? Party::client
+                                                      : Party::server;
+    repairs_.on_changed(*slot, previous, next, changer, event.step);
   }
   if (!attacked.is_attacked(*slot)) {
     aba_.on_swapped(party, *slot, replaced_word, event.word, event.step);
