@@ -143,6 +143,7 @@ HostileParty::Result HostileParty::carry_out(fabric::Host& host, const PlannedAt
     case AttackKind::stolen_release: return steal_release(host, attack);
     case AttackKind::late_write: return write_late(host, attack);
     case AttackKind::broken_chain: return break_chain(attack);
+    case AttackKind::shared_container: return share_container(host, attack);
     case AttackKind::lying_container: break;
   }
   return lie(host, attack);

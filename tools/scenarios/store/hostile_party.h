@@ -65,6 +65,7 @@ class HostileParty {
   Result steal_release(fabric::Host& host, const PlannedAttack& attack);
   Result write_late(fabric::Host& host, const PlannedAttack& attack);
   Result break_chain(const PlannedAttack& attack);
+  Result share_container(fabric::Host& host, const PlannedAttack& attack);
   bool wait_until_handled(fabric::Host& host, std::uint64_t sent);
 
   void listen(fabric::Host& host);

@@ -1,14 +1,22 @@
 // The tricks of a hostile client: with questions and with regions.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "engine/layout/container.h"
 #include "tools/scenarios/store/hostile_party.h"
+#include "tools/scenarios/store/store_world.h"
 
 namespace falafel::store_scenario {
 namespace {
 
 using engine::ControlMessage;
+using engine::Entry;
 using engine::MessageKind;
 
 constexpr std::uint64_t answer_patience_ns = 100'000;
@@ -118,12 +126,48 @@ HostileParty::Result HostileParty::break_chain(const PlannedAttack& attack) {
   constexpr std::uint64_t longest_distance = 2;
   const std::uint64_t behind =
       (attack.slot + 1 + attack.number % longest_distance) % geometry.table_entries;
-  const auto empty = [&](engine::Entry entry) {
+  const auto empty = [&](Entry entry) {
     return entry.with_next_tag(geometry.tag_bits).pointing_to(0);
   };
-  const auto lock = [](engine::Entry entry) { return entry.with_locked(); };
+  const auto lock = [](Entry entry) { return entry.with_locked(); };
   const bool has_swapped = swap_entry(attack.slot, empty) && swap_entry(behind, lock);
   return has_swapped ? Result::done : Result::broken;
+}
+
+// Nothing is wrong with the container, but a collection that copied it once for each entry would
+// need more memory than the region has.
+HostileParty::Result HostileParty::share_container(fabric::Host& host,
+                                                   const PlannedAttack& attack) {
+  constexpr std::uint64_t fewest_entries = 2;
+  constexpr std::uint64_t most_container_bytes = 2'048;
+  if (!has_region(host)) return Result::done;
+  const engine::Geometry& geometry = scenario_.geometry;
+  const Region region = regions_.back();
+  regions_.pop_back();
+  const std::string key = key_name(static_cast<std::uint32_t>(attack.number % 8));
+  const std::uint64_t container_bytes = std::min(geometry.region_bytes, most_container_bytes);
+  const std::uint64_t overhead_bytes = engine::container_bytes(key.size(), 0);
+  if (container_bytes < overhead_bytes) return Result::done;
+  const std::span<std::byte> bytes = client_->buffer().bytes(0, container_bytes);
+  engine::write_container(std::as_bytes(std::span(key)),
+                          std::vector<std::byte>(container_bytes - overhead_bytes), bytes);
+  fabric::WorkRequest write;
+  write.opcode = fabric::Opcode::write;
+  write.length_bytes = static_cast<std::uint32_t>(container_bytes);
+  write.local = client_->buffer().at(0);
+  write.remote = {region.remote_key, geometry.region_offset(region.number)};
+  if (!client_->execute(write)) return Result::broken;
+  const std::uint32_t place = geometry.to_units(geometry.region_offset(region.number));
+  const auto point = [&](Entry entry) {
+    return entry.pointing_to(place).with_next_tag(geometry.tag_bits);
+  };
+  for (std::uint64_t count = fewest_entries + attack.number / 8 % 3; count > 0; --count) {
+    if (!swap_entry(attack.slot + count, point)) return Result::broken;
+  }
+  const ControlMessage release{.kind = MessageKind::release_region,
+                               .region = region.number,
+                               .incarnation = region.incarnation};
+  return client_->send(release) ? Result::done : Result::broken;
 }
 
 }  // namespace falafel::store_scenario

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, attack_kind_count> attack_names{
     "odd_length",       "unknown_kind", "foreign_release", "repeated_release", "future_epoch",
     "repeated_request", "flood",        "greed",           "flag_entry",       "empty_entry",
     "flip_entry",       "point_entry",  "lying_container", "evasion",          "stolen_release",
-    "late_write",       "broken_chain"};
+    "late_write",       "broken_chain", "shared_container"};
 
 // Limits for values in files, so that a run neither takes hours nor all memory.
 constexpr std::uint64_t most_clients = 64;

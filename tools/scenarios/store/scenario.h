@@ -138,12 +138,13 @@ enum class AttackKind : std::uint8_t {
   point_entry,      // any offset: its own region, another entry's container, beyond the chunk
   lying_container,  // a container of its own with wrong lengths and valid checksums
   // Tricks (trick_worlds.h).
-  evasion,         // sends heartbeats, but answers no question
-  stolen_release,  // releases a region that another client holds
-  late_write,      // writes to a region after the server has handled its release
-  broken_chain,    // empties an entry and locks one behind it
+  evasion,           // sends heartbeats, but answers no question
+  stolen_release,    // releases a region that another client holds
+  late_write,        // writes to a region after the server has handled its release
+  broken_chain,      // empties an entry and locks one behind it
+  shared_container,  // points several entries to a container that fills its region
 };
-inline constexpr std::size_t attack_kind_count = 17;
+inline constexpr std::size_t attack_kind_count = 18;
 std::string_view to_string(AttackKind kind);
 
 struct PlannedAttack {

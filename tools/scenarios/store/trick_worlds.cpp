@@ -6,7 +6,8 @@ namespace falafel::store_scenario {
 
 void add_tricks(fabric::RandomGenerator& random, Scenario& scenario) {
   constexpr std::array kinds{AttackKind::evasion, AttackKind::stolen_release,
-                             AttackKind::late_write, AttackKind::broken_chain};
+                             AttackKind::late_write, AttackKind::broken_chain,
+                             AttackKind::shared_container};
   constexpr std::uint64_t most_tricks = 4;
   scenario.attacks.clear();
   const std::uint64_t count = 1 + random.below(most_tricks);
