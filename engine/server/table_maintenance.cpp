@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/server/cleanup_by_rehash.h"
 #include "engine/server/cleanup_by_shift.h"
+#include "engine/server/published/cleanup_by_rehash.h"
 #include "fabric/cooperative_cancellation.h"
 
 namespace falafel::engine {

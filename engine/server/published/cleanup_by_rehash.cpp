@@ -1,4 +1,4 @@
-#include "engine/server/cleanup_by_rehash.h"
+#include "engine/server/published/cleanup_by_rehash.h"
 
 #include <algorithm>
 
