@@ -58,7 +58,7 @@ class Repairs {
   // References of the entries that the server has locked, by slot. The entry that a hostile client
   // has locked may point to memory that a collection has freed, and another container lie there.
   std::map<std::uint64_t, std::uint32_t> locked_;
-  // Of these, the ones to whose container the server has pointed another entry since.
+  // The server has pointed another entry to the container of these since.
   std::set<std::uint64_t> moved_;
   Judgement judgement_{.verdict = Verdict::holds, .property = "repair", .explanation = {}};
 };

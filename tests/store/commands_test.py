@@ -389,7 +389,14 @@ class Bench(CommandTest):
         self.assertGreater(result["operations_per_second"], 0)
         self.assertEqual(result["client_work"]["round_trips"], 0)
 
+    def test_the_other_clients_go_on_when_one_is_killed(self):
+        result = self.measure("--kill-client", "--clients", "2", "--workload", "ycsb-a")
+        self.assertGreater(result["operations_before"], 0)
+        self.assertGreater(result["operations_after"], 0)
+
     def test_wrong_usage(self):
+        for options in ((), ("--clients", "2", "--threads")):
+            self.expect(WRONG_USAGE, "bench", "--kill-client", *options, message="--kill-client")
         self.expect(WRONG_USAGE, "bench", "--workload", "ycsb-e", message="scans")
         self.expect(WRONG_USAGE, "bench", "--clients", "1001", message="--clients is 1001")
 

@@ -50,9 +50,26 @@ class Compare(unittest.TestCase):
             for store in ("falafel", "lmdb", "boost"):
                 self.assertGreater(measured[workload][store]["operations_per_second"], 0)
 
+    @unittest.skipUnless(PEERS.exists(), "LMDB is not installed")
+    def test_the_other_clients_go_on_when_one_is_killed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "result.json"
+            run = self.compare("--in-process", "--kill", "--workloads", "ycsb-a", "--keys", "2000",
+                               "--clients", "2", "--seconds", "0.4", "--rounds", "1",
+                               "--json", str(file))
+            self.assertEqual(run.returncode, 0, run.stderr)
+            measured = json.loads(file.read_text())["rounds"][0]["ycsb-a"]
+        self.assertIn("stand still", run.stdout)
+        for store in ("falafel", "lmdb", "boost"):
+            self.assertGreater(measured[store]["operations_before"], 0)
+        # The map's lock stays locked if its owner is killed.
+        for store in ("falafel", "lmdb"):
+            self.assertGreater(measured[store]["operations_after"], 0)
+
     def test_wrong_usage(self):
         self.assertEqual(self.compare("--rounds", "0").returncode, 2)
         self.assertEqual(self.compare("--in-process", "--in-flight", "2").returncode, 2)
+        self.assertEqual(self.compare("--in-process", "--kill").returncode, 2)
 
 
 if __name__ == "__main__":

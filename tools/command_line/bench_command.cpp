@@ -43,6 +43,7 @@ struct BenchOptions {
   std::optional<std::uint32_t> processors;  // that the clients of a machine share
   bool threads = false;
   bool floor = false;
+  bool kills_client = false;
   bool json = false;
 };
 
@@ -103,6 +104,11 @@ std::optional<std::string> complete(BenchOptions& options) {
     options.cluster.profile->conditions = options.conditions;
   }
   options.real_time.fabric.fabric = options.fabric;
+  const bool has_processes = options.fabric != "sim" && !options.threads && !options.floor;
+  if (options.kills_client && (!has_processes || options.benchmark.clients < 2)) {
+    return "--kill-client kills the process of one of several clients; use --clients 2, and not "
+           "--fabric sim, --threads or --floor";
+  }
   if (options.threads) options.real_time.parties = store_benchmark::Parties::threads;
   options.benchmark.keys = options.keys.value_or(options.fabric == "sim" ? 100'000 : 1'000'000);
   return store_benchmark::find_invalid_option(options.benchmark);
@@ -131,12 +137,35 @@ std::optional<int> find_no_server(const BenchOptions& options) {
   return server_program::status_of(store.error().problem);
 }
 
+std::string to_text(const store_benchmark::KilledClient& killed) {
+  const auto per_second = [](std::uint64_t operations, double seconds) {
+    return static_cast<double>(operations) / seconds;
+  };
+  return fmt::format(
+      "One client was killed. The others executed {:.0f} operations per second before, and {:.0f} "
+      "afterwards.\n",
+      per_second(killed.operations_before, killed.seconds_before),
+      per_second(killed.operations_after, killed.seconds_after));
+}
+
+int kill_client(const BenchOptions& options) {
+  const auto killed =
+      store_benchmark::kill_client_in_real_time(options.benchmark, options.real_time);
+  if (!killed) {
+    fmt::print(stderr, "falafel bench: {}\n", killed.error());
+    return status_failed;
+  }
+  fmt::print("{}", options.json ? to_json(*killed) : to_text(*killed));
+  return 0;
+}
+
 int bench(BenchOptions& options) {
   if (const auto problem = complete(options)) {
     fmt::print(stderr, "falafel bench: {}\n", *problem);
     return status_wrong_usage;
   }
   if (const auto status = find_no_server(options)) return *status;
+  if (options.kills_client) return kill_client(options);
   const auto result = measure(options);
   if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\n");
   if (!result) {
@@ -277,6 +306,9 @@ void add_bench_command(CLI::App& app, int& exit_status) {
   command->add_flag("--huge-pages", fabric.huge_pages, "except sim: use pages of 2 MiB");
   command->add_flag("--floor", options->floor,
                     "measure only hashing the keys and copying the bytes, without a store");
+  command->add_flag("--kill-client", options->kills_client,
+                    "kill the process of the first client half-way through the run, and print how "
+                    "the others go on");
   command->add_flag("--json", options->json, "print the result as JSON");
   command->footer(
       "Exit status: 0 measured, 1 a value was wrong or a party failed, 2 wrong usage; with --name\n"

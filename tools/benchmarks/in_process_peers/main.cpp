@@ -7,9 +7,11 @@
 #include <exception>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "tools/benchmarks/in_process_peers/peer_client.h"
 #include "tools/benchmarks/store/conductor.h"
+#include "tools/benchmarks/store/killed_client.h"
 #include "tools/benchmarks/store/parties.h"
 #include "tools/benchmarks/store/result.h"
 #include "tools/benchmarks/store/system_time.h"
@@ -23,6 +25,7 @@ struct PeerOptions {
   std::string workload = "ycsb-c";
   std::string store;
   std::filesystem::path directory;
+  bool kills_client = false;
 };
 
 // Includes what the stores add to each key.
@@ -33,22 +36,31 @@ std::uint64_t capacity_bytes(const store_benchmark::BenchmarkOptions& options) {
          2 * options.most_keys() * (options.key_bytes + options.value_bytes + overhead_bytes);
 }
 
-store_benchmark::ConductedRun conduct(const PeerOptions& options,
-                                      const in_process_peers::PeerKind& kind,
-                                      const in_process_peers::PeerPlace& place,
-                                      store_benchmark::Board& board) {
-  board.server.state = store_benchmark::PartyState::done;  // there is none
-  store_benchmark::ChildProcesses clients;
-  for (std::uint32_t client = 0; client < options.benchmark.clients; ++client) {
-    clients.start(fmt::format("client {}", client), [&, client] {
-      in_process_peers::run_peer_client(kind, place, options.benchmark, client, board);
-    });
-  }
-  store_benchmark::ConductedRun run =
+int print_failure(const PeerOptions& options, std::string_view failure) {
+  fmt::print(stderr, "falafel-in-process-peers: {}: {}\n", options.store, failure);
+  return 1;
+}
+
+int kill_client(const PeerOptions& options, store_benchmark::Board& board,
+                store_benchmark::ChildProcesses& clients) {
+  const auto killed = store_benchmark::kill_first_client(options.benchmark, board, clients);
+  if (!killed) return print_failure(options, killed.error());
+  fmt::print("{}", store_benchmark::to_json(*killed));
+  return 0;
+}
+
+int run(const PeerOptions& options, store_benchmark::Board& board,
+        store_benchmark::ChildProcesses& clients) {
+  const store_benchmark::ConductedRun run =
       store_benchmark::Conductor(options.benchmark, board, store_benchmark::system_time(), {}, {})
           .run();
   clients.wait_for_all();
-  return run;
+  if (run.failure) return print_failure(options, *run.failure);
+  store_benchmark::BenchmarkResult result = store_benchmark::sum_up(options.benchmark, board, run);
+  result.fabric = options.store;
+  result.clock = "the processor's time stamp counter, around every operation";
+  fmt::print("{}", store_benchmark::to_json(options.benchmark, result));
+  return 0;
 }
 
 int measure(const PeerOptions& options) {
@@ -58,17 +70,16 @@ int measure(const PeerOptions& options) {
                                           .capacity_bytes = capacity_bytes(options.benchmark),
                                           .keys = options.benchmark.most_keys()};
   const auto board = store_benchmark::make_shared_board(options.benchmark.clients);
+  board->server.state = store_benchmark::PartyState::done;  // there is none
   kind.create(place);
-  const store_benchmark::ConductedRun run = conduct(options, kind, place, *board);
-  if (run.failure) {
-    fmt::print(stderr, "falafel-in-process-peers: {}: {}\n", options.store, *run.failure);
-    return 1;
+  store_benchmark::ChildProcesses clients;
+  for (std::uint32_t client = 0; client < options.benchmark.clients; ++client) {
+    clients.start(store_benchmark::client_name(client), [&, client] {
+      in_process_peers::run_peer_client(kind, place, options.benchmark, client, *board);
+    });
   }
-  store_benchmark::BenchmarkResult result = store_benchmark::sum_up(options.benchmark, *board, run);
-  result.fabric = options.store;
-  result.clock = "the processor's time stamp counter, around every operation";
-  fmt::print("{}", store_benchmark::to_json(options.benchmark, result));
-  return 0;
+  return options.kills_client ? kill_client(options, *board, clients)
+                              : run(options, *board, clients);
 }
 
 }  // namespace
@@ -98,6 +109,8 @@ int main(int argument_count, char** arguments) {
   app.add_option("--seconds", benchmark.seconds, "duration of the run in seconds")
       ->capture_default_str();
   app.add_option("--seed", benchmark.seed, "seed of the operations")->capture_default_str();
+  app.add_flag("--kill-client", options.kills_client,
+               "kill the first client half-way, and print how the others go on");
   try {
     app.parse(argument_count, arguments);
   } catch (const CLI::ParseError& error) {
@@ -107,6 +120,10 @@ int main(int argument_count, char** arguments) {
   const auto problem =
       workload ? (benchmark.workload = *workload, store_benchmark::find_invalid_option(benchmark))
                : std::optional(workload.error());
+  if (!problem && options.kills_client && benchmark.clients < 2) {
+    fmt::print(stderr, "falafel-in-process-peers: --kill-client needs --clients 2 or more\n");
+    return status_wrong_usage;
+  }
   if (problem) {
     fmt::print(stderr, "falafel-in-process-peers: {}\n", *problem);
     return status_wrong_usage;
@@ -114,7 +131,6 @@ int main(int argument_count, char** arguments) {
   try {
     return measure(options);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "falafel-in-process-peers: {}: {}\n", options.store, error.what());
-    return 1;
+    return print_failure(options, error.what());
   }
 }

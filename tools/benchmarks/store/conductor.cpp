@@ -8,6 +8,8 @@
 
 namespace falafel::store_benchmark {
 
+static constexpr double without_end = std::numeric_limits<double>::infinity();
+
 Conductor::Conductor(const BenchmarkOptions& options, Board& board, Timekeeper time,
                      std::function<void(const Progress&)> on_progress,
                      std::function<std::optional<std::string>()> find_dead)
@@ -27,22 +29,24 @@ std::optional<std::string> Conductor::wait_for_server() {
   return failure_;
 }
 
-ConductedRun Conductor::run() {
-  constexpr double without_end = std::numeric_limits<double>::infinity();
+ConductedRun Conductor::load() {
   ConductedRun run;
-  bool goes_on = wait_for(PartyState::ready, without_end);
-  if (goes_on) {
+  if (wait_for(PartyState::ready, without_end)) {
     enter(Phase::loading);
-    goes_on = wait_for(PartyState::loaded, without_end);
+    const bool is_loaded = wait_for(PartyState::loaded, without_end);
     run.load_seconds = phase_seconds();
+    enter(is_loaded ? Phase::running : Phase::over);
   }
-  if (goes_on) {
-    enter(Phase::running);
-    goes_on = wait_for(PartyState::done, options_.seconds);
-  }
+  run.failure = failure_;
+  return run;
+}
+
+ConductedRun Conductor::run() {
+  ConductedRun run = load();
+  const bool goes_on = !run.failure && wait_for(PartyState::done, options_.seconds);
   if (goes_on) {
     enter(Phase::finishing);
-    goes_on = wait_for(PartyState::done, without_end) && wait_for_server_to_be_done();
+    if (wait_for(PartyState::done, without_end)) wait_for_server_to_be_done();
   }
   board_.phase = Phase::over;
   run.failure = failure_;
@@ -62,13 +66,12 @@ bool Conductor::wait_for(PartyState state, double seconds) {
   return true;
 }
 
-bool Conductor::wait_for_server_to_be_done() {
+void Conductor::wait_for_server_to_be_done() {
   while (board_.server.state != PartyState::done) {
     failure_ = find_failure();
-    if (failure_) return false;
+    if (failure_) return;
     time_.sleep(time_.interval_ns / 10);
   }
-  return true;
 }
 
 bool Conductor::have_all(PartyState state) const {

@@ -38,7 +38,9 @@ class Conductor {
             std::function<void(const Progress&)> on_progress,
             std::function<std::optional<std::string>()> find_dead);
 
-  // Waits. When it returns, the phase is over and the parties are leaving.
+  // Waits until all keys are stored, and then begins the run.
+  ConductedRun load();
+  // Loads, too. When it returns, the phase is over and the parties are leaving.
   ConductedRun run();
   // Waits until the server is ready; returns an error message otherwise.
   std::optional<std::string> wait_for_server();
@@ -46,7 +48,7 @@ class Conductor {
  private:
   bool wait_for(PartyState state, double seconds);
   std::optional<std::string> find_failure() const;
-  bool wait_for_server_to_be_done();
+  void wait_for_server_to_be_done();
   bool have_all(PartyState state) const;
   void enter(Phase phase);
   void show();

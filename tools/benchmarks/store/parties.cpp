@@ -30,6 +30,15 @@ void ChildProcesses::start(std::string name, const std::function<void()>& body) 
                        .process = processes::ChildProcess(run, {.dies_with_parent = true})});
 }
 
+void ChildProcesses::kill(const std::string& name) {
+  std::erase_if(children_, [&](Child& child) {
+    if (child.name != name) return false;
+    child.process.kill();
+    child.process.wait();
+    return true;
+  });
+}
+
 std::optional<std::string> ChildProcesses::find_dead() {
   for (auto child = children_.begin(); child != children_.end(); ++child) {
     const std::optional<processes::Ending> ending = child->process.poll();

@@ -29,6 +29,8 @@ class ChildProcesses {
  public:
   // The process ends when `body` returns. The calling process must not have threads.
   void start(std::string name, const std::function<void()>& body);
+  // SIGKILL. Forgets the process of this name.
+  void kill(const std::string& name);
   // Returns the name and fate of a process that ended abnormally.
   std::optional<std::string> find_dead();
   void wait_for_all();

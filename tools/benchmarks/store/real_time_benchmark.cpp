@@ -26,6 +26,13 @@ class RealTimeBenchmark {
         on_progress_(std::move(on_progress)),
         server_name_(has_own_server() ? own_server_name(real_time.fabric) : real_time.server) {}
 
+  tl::expected<KilledClient, std::string> run_and_kill() {
+    if (!has_own_server()) board_->server.state = PartyState::done;
+    ChildProcesses children;
+    start(children);
+    return kill_first_client(options_, *board_, children);
+  }
+
   tl::expected<BenchmarkResult, std::string> run() {
     if (!has_own_server()) board_->server.state = PartyState::done;
     const bool processes = real_time_.parties == Parties::processes;
@@ -45,12 +52,16 @@ class RealTimeBenchmark {
  private:
   bool has_own_server() const { return real_time_.server.empty(); }
 
-  ConductedRun run_processes() {
-    ChildProcesses children;
+  void start(ChildProcesses& children) {
     if (has_own_server()) children.start("the server", [this] { serve(); });
     for (std::uint32_t client = 0; client < options_.clients; ++client) {
-      children.start(fmt::format("client {}", client), [this, client] { be_client(client); });
+      children.start(client_name(client), [this, client] { be_client(client); });
     }
+  }
+
+  ConductedRun run_processes() {
+    ChildProcesses children;
+    start(children);
     ConductedRun run = conduct([&] { return children.find_dead(); });
     if (!run.failure) children.wait_for_all();
     return run;
@@ -131,6 +142,11 @@ tl::expected<BenchmarkResult, std::string> run_in_real_time(
     const BenchmarkOptions& options, const RealTimeOptions& real_time,
     std::function<void(const Progress&)> on_progress) {
   return RealTimeBenchmark(options, real_time, std::move(on_progress)).run();
+}
+
+tl::expected<KilledClient, std::string> kill_client_in_real_time(const BenchmarkOptions& options,
+                                                                 const RealTimeOptions& real_time) {
+  return RealTimeBenchmark(options, real_time, {}).run_and_kill();
 }
 
 }  // namespace falafel::store_benchmark

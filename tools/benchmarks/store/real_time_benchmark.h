@@ -8,6 +8,7 @@
 
 #include "falafel/fabric_options.h"
 #include "tools/benchmarks/store/conductor.h"
+#include "tools/benchmarks/store/killed_client.h"
 #include "tools/benchmarks/store/options.h"
 #include "tools/benchmarks/store/result.h"
 
@@ -29,5 +30,9 @@ struct RealTimeOptions {
 tl::expected<BenchmarkResult, std::string> run_in_real_time(
     const BenchmarkOptions& options, const RealTimeOptions& real_time,
     std::function<void(const Progress&)> on_progress);
+
+// As run_in_real_time() with processes, but kills the first of at least two clients half-way.
+tl::expected<KilledClient, std::string> kill_client_in_real_time(const BenchmarkOptions& options,
+                                                                 const RealTimeOptions& real_time);
 
 }  // namespace falafel::store_benchmark
