@@ -43,7 +43,7 @@ class FreshKeysTest : public testing::Test {
   }
 
   // The key's entry appears in a slot, or vanishes.
-  void change(bool is_there, bool by_hostile, std::uint64_t time) {
+  void change(bool is_there, bool by_hostile, std::uint64_t time, std::uint64_t slot = 0) {
     engine::Entry entry;
     if (is_there) {
       const std::uint64_t offset = scenario_.geometry.region_offset(0);
@@ -52,8 +52,8 @@ class FreshKeysTest : public testing::Test {
           scenario_.geometry, offset, engine::hash_of(fabric::bytes_of(key_), scenario_.hash_key),
           engine::container_bytes(key_.size(), 0)));
     }
-    table_.on_changed(0, entry, view(), time);
-    fresh_.on_changed(table_, by_hostile, time);
+    table_.on_changed(slot, entry, view(), time);
+    fresh_.on_changed(table_, slot, by_hostile, time);
   }
 
   checkers::MemoryView view() const {
@@ -106,6 +106,16 @@ TEST_F(FreshKeysTest, AreJudgedSinceNoEntryHasThem) {
 TEST_F(FreshKeysTest, AreNotThoseThatAlwaysHaveAnEntry) {
   change(true, true, 10);
   change(true, false, 20);
+  add(22, 24);
+  EXPECT_EQ(judged().size(), 0U);
+}
+
+// The entry in slot 1 may have been that of another key, whose container was there before.
+TEST_F(FreshKeysTest, AreNotThoseWhoseContainerAnotherEntryPointsTo) {
+  change(true, true, 10, 1);
+  change(true, false, 15);
+  change(false, false, 17, 1);
+  change(false, false, 20);
   add(22, 24);
   EXPECT_EQ(judged().size(), 0U);
 }

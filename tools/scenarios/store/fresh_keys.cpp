@@ -24,7 +24,8 @@ bool can_be_judged(const Scenario& scenario) {
 
 }  // namespace
 
-FreshKeys::FreshKeys(const Scenario& scenario) : is_judged_(can_be_judged(scenario)) {
+FreshKeys::FreshKeys(const Scenario& scenario)
+    : is_judged_(can_be_judged(scenario)), geometry_(scenario.geometry) {
   if (!is_judged_) return;
   for (const ClientPlan& client : scenario.clients) {
     for (const PlannedOperation& operation : client.operations) {
@@ -33,8 +34,10 @@ FreshKeys::FreshKeys(const Scenario& scenario) : is_judged_(can_be_judged(scenar
   }
 }
 
-void FreshKeys::on_changed(const checkers::TableWatch& table, bool by_hostile, std::uint64_t time) {
+void FreshKeys::on_changed(const checkers::TableWatch& table, std::uint64_t slot, bool by_hostile,
+                           std::uint64_t time) {
   if (!is_judged_) return;
+  has_shared_container_ = has_shared_container_ || shares_container(table, slot);
   if (by_hostile) {
     last_attack_time_ = time;
     for (auto& [key, times] : absent_at_) times.clear();
@@ -44,11 +47,28 @@ void FreshKeys::on_changed(const checkers::TableWatch& table, bool by_hostile, s
   }
 }
 
+// Where the client has emptied an entry, a search ends too early, so a collection that searches for
+// entries frees a container whose entry stays. Then that entry has whatever key is stored there
+// next, and nobody changes it for that. The source of a move is locked.
+bool FreshKeys::shares_container(const checkers::TableWatch& table, std::uint64_t slot) const {
+  const engine::Entry entry = table.entry(slot);
+  const bool is_stand_in =
+      geometry_.to_offset(entry.reference()) == engine::Geometry::stand_in_offset();
+  if (entry.is_empty() || entry.is_locked() || is_stand_in) return false;
+  for (std::uint64_t other = 0; other < geometry_.slot_count(); ++other) {
+    const engine::Entry beside = table.entry(other);
+    const bool is_same = beside.reference() == entry.reference();
+    if (other != slot && is_same && !beside.is_empty() && !beside.is_locked()) return true;
+  }
+  return false;
+}
+
 // An operation from before the last attack may have walked the table as it was before.
 std::optional<std::uint64_t> FreshKeys::fresh_since(const std::string& key,
                                                     std::span<const Operation> history) const {
   const auto absent = absent_at_.find(key);
-  if (has_server_died_ || absent == absent_at_.end()) return std::nullopt;
+  const bool may_change_unseen = has_server_died_ || has_shared_container_;
+  if (may_change_unseen || absent == absent_at_.end()) return std::nullopt;
   std::uint64_t last_return = 0;
   for (const Operation& operation : history) {
     if (operation.key != key || operation.call_time > last_attack_time_) continue;

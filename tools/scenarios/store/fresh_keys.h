@@ -22,8 +22,9 @@ class FreshKeys {
   // The keys are those of the plans.
   explicit FreshKeys(const Scenario& scenario);
 
-  // An entry has changed. `time`: of the last call or return of an operation.
-  void on_changed(const checkers::TableWatch& table, bool by_hostile, std::uint64_t time);
+  // The entry in a slot has changed. `time`: of the last call or return of an operation.
+  void on_changed(const checkers::TableWatch& table, std::uint64_t slot, bool by_hostile,
+                  std::uint64_t time);
   // The next server may have other memory, or changes memory that nobody observes.
   void on_server_died() { has_server_died_ = true; }
 
@@ -33,11 +34,14 @@ class FreshKeys {
       const std::string& key, std::span<const checkers::Operation> history) const;
 
  private:
+  bool shares_container(const checkers::TableWatch& table, std::uint64_t slot) const;
   std::optional<std::uint64_t> fresh_since(const std::string& key,
                                            std::span<const checkers::Operation> history) const;
 
   bool is_judged_;
+  engine::Geometry geometry_;
   bool has_server_died_ = false;
+  bool has_shared_container_ = false;  // of two entries
   std::uint64_t last_attack_time_ = 0;
   // The times since the last attack at which no entry had the key.
   std::map<std::string, std::vector<std::uint64_t>> absent_at_;

@@ -275,7 +275,7 @@ void RunObserver::swap_entry(std::uint32_t party, const sim::TraceEvent& event,
     const auto client = is_judged ? std::optional(party) : std::nullopt;
     memory_.on_entry_changed(*slot, next, client, view, event.step);
     operations_.on_entry_changed(*slot, event.time_ns);
-    fresh_keys_.on_changed(memory_.table(), is_hostile, world_.last_time());
+    fresh_keys_.on_changed(memory_.table(), *slot, is_hostile, world_.last_time());
   });
 }
 
