@@ -11,20 +11,20 @@
 
 namespace falafel::sim {
 
-class Fiber;
+class Actor;
 struct World;
 
 class Turns {
  public:
   Turns(World& world, std::uint32_t host) : world_(world), host_(host) {}
 
-  void enter(Fiber& fiber);  // nothing if the fiber has a turn already
-  void leave(Fiber& fiber);
+  void enter(Actor& fiber);  // nothing if the fiber has a turn already
+  void leave(Actor& fiber);
 
  private:
   World& world_;
   std::uint32_t host_;
-  std::deque<Fiber*> fibers_;
+  std::deque<Actor*> fibers_;
 };
 
 }  // namespace falafel::sim
