@@ -62,7 +62,8 @@ Host::Host(World& world, std::uint32_t index, const HostOptions& options,
   }
   const bool is_timed = world.costs != nullptr;
   if (world.options.fibers_take_turns && !is_timed) turns_ = world.make<Turns>(world, index);
-  if (world.options.store_buffers) store_buffer_ = world.make<StoreBuffer>(world, *this);
+  if (world.options.store_buffers)
+    store_buffer_ = world.make<StoreBuffer>(world, index, options_.name);
 }
 
 Host::~Host() = default;

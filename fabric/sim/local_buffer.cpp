@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fabric/sim/store_buffer.h"
+
 namespace falafel::sim {
 
 namespace {
@@ -83,6 +85,21 @@ void take_payload(World& world, Request& request) {
   }
   touch(world, request.work.local, 0, request.work.length_bytes, Access::reads);
   request.payload.assign(request.local, request.local + request.work.length_bytes);
+}
+
+void take_inlined_payload(World& world, Request& request, const StoreBuffer* stores) {
+  take_payload(world, request);
+  if (stores == nullptr || stores->empty() || request.payload.empty()) return;
+  if (request.work.segments.empty()) {
+    stores->show_own_stores(request.local, request.payload);
+    return;
+  }
+  std::span<std::byte> seen = request.payload;
+  for (const fabric::LocalSegment& segment : request.work.segments) {
+    stores->show_own_stores(locate_local(world, segment.address, segment.length_bytes),
+                            seen.first(segment.length_bytes));
+    seen = seen.subspan(segment.length_bytes);
+  }
 }
 
 void scatter(World& world, const LocalBufferView& buffer, std::uint64_t offset,

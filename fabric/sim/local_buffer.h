@@ -13,6 +13,8 @@
 
 namespace falafel::sim {
 
+class StoreBuffer;
+
 // A range in the memory of this host. The rules of posting checked it. Its region may have been
 // revoked since.
 inline std::byte* locate_local(World& world, const fabric::MemoryAddress& local,
@@ -45,6 +47,9 @@ void touch_local_buffer(World& world, const Request& request, std::uint64_t offs
 
 // Copies the data, because the program may reuse the local buffer from now on.
 void take_payload(World& world, Request& request);
+// The same for a request that is being posted: the processor copies, and sees its own stores.
+// `stores` is null if they are in memory at once.
+void take_inlined_payload(World& world, Request& request, const StoreBuffer* stores);
 
 // A device writes data into a local buffer, from `offset` on.
 struct LocalBufferView {

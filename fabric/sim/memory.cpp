@@ -9,7 +9,6 @@
 #include "fabric/sim/fiber.h"
 #include "fabric/sim/host.h"
 #include "fabric/sim/own_object.h"
-#include "fabric/sim/store_buffer.h"
 #include "fabric/sim/uncommitted_use.h"
 #include "fabric/sim/words.h"
 #include "fabric/sim/world.h"
@@ -188,7 +187,7 @@ void MemoryBlock::store(std::uint64_t offset, std::uint64_t value) {
   count_call(world_, Call::Kind::word, number_, offset);
   maybe_preempt();
   if (StoreBuffer* const buffer = store_buffer()) {
-    buffer->store(*this, offset, value);
+    buffer->store(*this, running_fiber(), offset, value);
   } else {
     change_word(running_fiber(), offset, value);
   }
@@ -296,7 +295,7 @@ void MemoryBlock::write(std::uint64_t offset, std::span<const std::byte> source)
   move_torn(offset, source.size(), [&](std::uint64_t position, std::uint64_t length) {
     const std::span<const std::byte> piece = source.subspan(position, length);
     if (StoreBuffer* const buffer = store_buffer()) {
-      buffer->write(*this, offset + position, piece);
+      buffer->write(*this, running_fiber(), offset + position, piece);
     } else {
       change_bytes(running_fiber(), offset + position, piece);
     }

@@ -10,15 +10,16 @@
 #include "fabric/fabric.h"
 #include "fabric/sim/range_set.h"
 #include "fabric/sim/region_table.h"
+#include "fabric/sim/store_buffer.h"
 #include "fabric/sim/touches.h"
 
 namespace falafel::sim {
 
 class Host;
-class StoreBuffer;
 struct World;
 
 class MemoryBlock final : public fabric::MemoryBlock,
+                          public StoredMemory,
                           public std::enable_shared_from_this<MemoryBlock> {
  public:
   MemoryBlock(World& world, Host& host, std::uint64_t size_bytes);
@@ -50,14 +51,14 @@ class MemoryBlock final : public fabric::MemoryBlock,
     if (!uncommitted_.empty()) report_uncommitted(offset, length_bytes, user);
   }
 
-  std::byte* data() const { return data_; }
+  std::byte* data() const override { return data_; }
   std::uint64_t size_bytes() const { return size_bytes_; }
   std::uint32_t number() const { return number_; }  // blocks are numbered as they are allocated
   const Host& host() const { return host_; }
 
-  // A store of that fiber reaches memory.
-  void change_word(fabric::FiberId fiber, std::uint64_t offset, std::uint64_t value);
-  void change_bytes(fabric::FiberId fiber, std::uint64_t offset, std::span<const std::byte> source);
+  void change_word(fabric::FiberId fiber, std::uint64_t offset, std::uint64_t value) override;
+  void change_bytes(fabric::FiberId fiber, std::uint64_t offset,
+                    std::span<const std::byte> source) override;
   // See existing_programs.h.
   void expect_store(std::uint64_t offset);
   void note_store(std::uint64_t offset, std::uint64_t length_bytes);

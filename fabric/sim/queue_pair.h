@@ -37,6 +37,7 @@
 #include "fabric/sim/scheduler.h"
 #include "fabric/sim/send_queue.h"
 #include "fabric/sim/shared_receive_queue.h"
+#include "fabric/sim/store_buffer.h"
 #include "fabric/sim/timing/request_times.h"
 #include "fabric/sim/transfers.h"
 #include "fabric/sim/window_requests.h"
@@ -49,6 +50,7 @@ namespace falafel::sim {
 class QueuePairActor : public Actor,
                        public ReceivingQueuePair,
                        public StreamingQueuePair,
+                       public DoorbellOwner,
                        public WordHolder {
  public:
   QueuePairActor(World& world, Host& host, Device& device, std::uint32_t number,
@@ -61,8 +63,6 @@ class QueuePairActor : public Actor,
   bool has_work_for_fault(FaultKind kind) const;
 
   fabric::Result<void> post_send(std::span<const fabric::WorkRequest> chain);
-  // The device learns of the requests before that place in the send queue.
-  void hear_doorbell(std::uint64_t end_place);
   // Posts a request that its own device will refuse with this status once its turn has come.
   fabric::Result<void> post_faulty(const fabric::WorkRequest& work,
                                    fabric::CompletionStatus status);
@@ -136,6 +136,7 @@ class QueuePairActor : public Actor,
   // Finds out what can move next.
   virtual void update();
 
+  void hear_doorbell(std::uint64_t end_place) final;
   void leave_gap(const std::byte* word) override;
   bool has_undelivered_sends() const override;
   bool peer_has_undelivered_sends() const override;

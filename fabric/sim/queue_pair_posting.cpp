@@ -4,7 +4,6 @@
 #include "fabric/sim/host.h"
 #include "fabric/sim/local_buffer.h"
 #include "fabric/sim/queue_pair.h"
-#include "fabric/sim/store_buffer.h"
 
 namespace falafel::sim {
 
@@ -117,7 +116,7 @@ void QueuePairActor::enqueue(const fabric::WorkRequest& work) {
                        .offset = work.remote.offset,
                        .posted = &work,
                        .place = request.place});
-  if (work.inlined) take_inlined_payload(world_, request, host());
+  if (work.inlined) take_inlined_payload(world_, request, host().store_buffer());
   if (connection_.state() == State::error) failure_.drop(request);
   if (world_.step_observer != nullptr) announce(work);
 }

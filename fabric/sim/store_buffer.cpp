@@ -6,11 +6,6 @@
 #include <cstring>
 #include <iterator>
 
-#include "fabric/sim/fiber.h"
-#include "fabric/sim/host.h"
-#include "fabric/sim/local_buffer.h"
-#include "fabric/sim/memory.h"
-#include "fabric/sim/queue_pair.h"
 #include "fabric/sim/words.h"
 #include "fabric/sim/world.h"
 
@@ -18,7 +13,8 @@ namespace falafel::sim {
 
 using fabric::word_bytes;
 
-StoreBuffer::StoreBuffer(World& world, const Host& host) : world_(world), host_(host) {
+StoreBuffer::StoreBuffer(World& world, std::uint32_t host, const std::string& host_name)
+    : world_(world), host_(host), host_name_(host_name) {
   world_.ready.introduce(*this);
 }
 
@@ -26,7 +22,7 @@ StoreBuffer::StoreBuffer(World& world, const Host& host) : world_(world), host_(
 void StoreBuffer::touch(std::uint64_t entry_number) const {
   if (!world_.hears(Touchable::store_buffer)) return;
   world_.step_observer->touch(
-      {Touchable::store_buffer, host_.index(), Access::writes, entry_number, entry_number + 1});
+      {Touchable::store_buffer, host_, Access::writes, entry_number, entry_number + 1});
 }
 
 void StoreBuffer::append(const Entry& entry) {
@@ -35,8 +31,9 @@ void StoreBuffer::append(const Entry& entry) {
   world_.ready.set_work(*this, true);
 }
 
-void StoreBuffer::store(MemoryBlock& block, std::uint64_t offset, std::uint64_t value) {
-  Entry entry{.fiber = world_.current_fiber().id(),
+void StoreBuffer::store(StoredMemory& block, fabric::FiberId fiber, std::uint64_t offset,
+                        std::uint64_t value) {
+  Entry entry{.fiber = fiber,
               .block = &block,
               .offset = offset,
               .length_bytes = word_bytes,
@@ -45,12 +42,12 @@ void StoreBuffer::store(MemoryBlock& block, std::uint64_t offset, std::uint64_t 
   append(entry);
 }
 
-void StoreBuffer::write(MemoryBlock& block, std::uint64_t offset,
+void StoreBuffer::write(StoredMemory& block, fabric::FiberId fiber, std::uint64_t offset,
                         std::span<const std::byte> source) {
   while (!source.empty()) {
     const std::uint64_t to_next_word = word_bytes - offset % word_bytes;
     const std::uint64_t length = std::min<std::uint64_t>(to_next_word, source.size());
-    Entry entry{.fiber = world_.current_fiber().id(),
+    Entry entry{.fiber = fiber,
                 .block = &block,
                 .offset = offset,
                 .length_bytes = static_cast<std::uint8_t>(length)};
@@ -61,8 +58,8 @@ void StoreBuffer::write(MemoryBlock& block, std::uint64_t offset,
   }
 }
 
-void StoreBuffer::ring_doorbell(QueuePairActor& queue_pair, std::uint64_t end_place) {
-  append({.fiber = world_.current_fiber().id(), .queue_pair = &queue_pair, .end_place = end_place});
+void StoreBuffer::ring_doorbell(DoorbellOwner& queue_pair, std::uint64_t end_place) {
+  append({.queue_pair = &queue_pair, .end_place = end_place});
 }
 
 void StoreBuffer::show_own_stores(const std::byte* begin, std::span<std::byte> seen) const {
@@ -78,23 +75,7 @@ void StoreBuffer::show_own_stores(const std::byte* begin, std::span<std::byte> s
   }
 }
 
-void take_inlined_payload(World& world, Request& request, const Host& host) {
-  take_payload(world, request);
-  const StoreBuffer* const buffer = host.store_buffer();
-  if (buffer == nullptr || buffer->empty() || request.payload.empty()) return;
-  if (request.work.segments.empty()) {
-    buffer->show_own_stores(request.local, request.payload);
-    return;
-  }
-  std::span<std::byte> seen = request.payload;
-  for (const fabric::LocalSegment& segment : request.work.segments) {
-    buffer->show_own_stores(locate_local(world, segment.address, segment.length_bytes),
-                            seen.first(segment.length_bytes));
-    seen = seen.subspan(segment.length_bytes);
-  }
-}
-
-void StoreBuffer::drain_stores_to(const MemoryBlock& block) {
+void StoreBuffer::drain_stores_to(const StoredMemory& block) {
   const auto last = std::find_if(entries_.rbegin(), entries_.rend(),
                                  [&](const Entry& entry) { return entry.block == &block; });
   drain(static_cast<std::size_t>(std::distance(last, entries_.rend())));
@@ -123,7 +104,7 @@ void StoreBuffer::apply(const Entry& entry) {
 }
 
 std::string StoreBuffer::describe() const {
-  return fmt::format("store buffer of {}: {} stores and doorbells", host_.name(), entries_.size());
+  return fmt::format("store buffer of {}: {} stores and doorbells", host_name_, entries_.size());
 }
 
 }  // namespace falafel::sim

@@ -26,31 +26,52 @@
 
 namespace falafel::sim {
 
-class Host;
-class MemoryBlock;
-class QueuePairActor;
-struct Request;
 struct World;
+
+// A memory block, as the stores to it know it.
+class StoredMemory {
+ public:
+  virtual std::byte* data() const = 0;
+  // A store of that fiber reaches memory.
+  virtual void change_word(fabric::FiberId fiber, std::uint64_t offset, std::uint64_t value) = 0;
+  virtual void change_bytes(fabric::FiberId fiber, std::uint64_t offset,
+                            std::span<const std::byte> source) = 0;
+
+ protected:
+  ~StoredMemory() = default;
+};
+
+// A queue pair, as its doorbell knows it.
+class DoorbellOwner {
+ public:
+  // The device learns of the requests before that place in the send queue.
+  virtual void hear_doorbell(std::uint64_t end_place) = 0;
+
+ protected:
+  ~DoorbellOwner() = default;
+};
 
 class StoreBuffer final : public Actor {
  public:
-  StoreBuffer(World& world, const Host& host);
+  // `host`: its index. The name must outlive the buffer.
+  StoreBuffer(World& world, std::uint32_t host, const std::string& host_name);
 
   bool empty() const { return entries_.empty(); }
 
-  // The running fiber stores an aligned word.
-  void store(MemoryBlock& block, std::uint64_t offset, std::uint64_t value);
-  // The running fiber stores a range, word by word in ascending order.
-  void write(MemoryBlock& block, std::uint64_t offset, std::span<const std::byte> source);
-  // The running fiber posts. The queue pair learns of its requests before that place.
-  void ring_doorbell(QueuePairActor& queue_pair, std::uint64_t end_place);
+  // A fiber stores an aligned word.
+  void store(StoredMemory& block, fabric::FiberId fiber, std::uint64_t offset, std::uint64_t value);
+  // A fiber stores a range, word by word in ascending order.
+  void write(StoredMemory& block, fabric::FiberId fiber, std::uint64_t offset,
+             std::span<const std::byte> source);
+  // A fiber posts. The queue pair learns of its requests before that place.
+  void ring_doorbell(DoorbellOwner& queue_pair, std::uint64_t end_place);
 
   // Turns `seen`, the memory of a range, into what the processor sees of it.
   void show_own_stores(const std::byte* begin, std::span<std::byte> seen) const;
 
   void drain() { drain(entries_.size()); }
   // Drains the stores to the block, and what precedes them.
-  void drain_stores_to(const MemoryBlock& block);
+  void drain_stores_to(const StoredMemory& block);
 
   void step() override { drain(1); }
   std::string describe() const override;
@@ -59,12 +80,12 @@ class StoreBuffer final : public Actor {
   // Either a store of at most one word or, if there is a queue pair, a doorbell.
   struct Entry {
     fabric::FiberId fiber = 0;
-    MemoryBlock* block = nullptr;
+    StoredMemory* block = nullptr;
     std::uint64_t offset = 0;
     std::uint8_t length_bytes = 0;
     bool is_word = false;  // of store(), not of write()
     std::array<std::byte, fabric::word_bytes> bytes{};
-    QueuePairActor* queue_pair = nullptr;
+    DoorbellOwner* queue_pair = nullptr;
     std::uint64_t end_place = 0;
   };
 
@@ -74,12 +95,10 @@ class StoreBuffer final : public Actor {
   void touch(std::uint64_t entry_number) const;
 
   World& world_;
-  const Host& host_;
+  std::uint32_t host_;
+  const std::string& host_name_;
   std::deque<Entry> entries_;
   std::uint64_t drained_ = 0;  // the number of the oldest entry
 };
-
-// Copies the data of a request that is being posted: the processor copies, and sees its own stores.
-void take_inlined_payload(World& world, Request& request, const Host& host);
 
 }  // namespace falafel::sim
