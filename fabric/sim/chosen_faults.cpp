@@ -88,7 +88,7 @@ void ChosenFaults::strike(const Fault& fault) {
     jump();
   } else {
     const std::uint64_t duration_ns = world_.options.longest_stall_ns;
-    sim::strike(fault.kind(), fault.target(), [duration_ns] { return duration_ns; });
+    sim::strike(world_, fault.kind(), fault.target(), [duration_ns] { return duration_ns; });
   }
 }
 

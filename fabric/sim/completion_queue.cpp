@@ -2,13 +2,13 @@
 
 #include "fabric/random.h"
 #include "fabric/sim/fiber.h"
-#include "fabric/sim/host.h"
+#include "fabric/sim/host_state.h"
 #include "fabric/sim/queue_pair.h"
 #include "fabric/sim/world.h"
 
 namespace falafel::sim {
 
-CompletionQueueState::CompletionQueueState(World& world, Host& host, std::uint32_t capacity)
+CompletionQueueState::CompletionQueueState(World& world, HostState& host, std::uint32_t capacity)
     : world_(world),
       host_(host),
       number_(static_cast<std::uint32_t>(world.completion_queues.size())),
@@ -34,7 +34,7 @@ std::size_t CompletionQueueState::poll(std::span<fabric::WorkCompletion> destina
   if (world_.running != nullptr) {
     world_.running->count_call(host_, {Call::Kind::completion_queue, number_});
   }
-  if (world_.costs != nullptr) host_.spend(fabric::Work::lock, 0);
+  if (world_.costs != nullptr) world_.spend(fabric::Work::lock, 0);
   std::size_t taken = 0;
   while (taken < destination.size() && first_ != end_) {
     const Entry& entry = ring_[first_++];
@@ -63,7 +63,7 @@ bool CompletionQueueState::wait(std::uint64_t deadline_ns) {
   // Another fiber may have polled the completion that woke this one.
   do {
     fiber.wait(&waiters_, deadline_ns, "a completion");
-  } while (first_ == end_ && !fiber.cancelled() && host_.now_ns() < deadline_ns);
+  } while (first_ == end_ && !fiber.cancelled() && fiber.read_clock(host_.clock()) < deadline_ns);
   return first_ != end_;
 }
 

@@ -12,7 +12,7 @@
 
 namespace falafel::sim {
 
-class Host;
+class HostState;
 class QueuePairActor;
 
 inline constexpr std::uint64_t all_places = ~std::uint64_t{0};
@@ -26,7 +26,7 @@ constexpr std::uint64_t shown_by(fabric::CompletionStatus status) {
 // Shared by the program's completion queue and the queue pairs attached to it.
 class CompletionQueueState {
  public:
-  CompletionQueueState(World& world, Host& host, std::uint32_t capacity);
+  CompletionQueueState(World& world, HostState& host, std::uint32_t capacity);
 
   // When the completion is polled, it gives back `retires` places of its queue, and the processor
   // sees the WRITEs before the place `shows_before` in the peer's send queue.
@@ -74,14 +74,14 @@ class CompletionQueueState {
   std::size_t poll(std::span<fabric::WorkCompletion> destination);
   bool wait(std::uint64_t deadline_ns);
 
-  Host& host() const { return host_; }
+  HostState& host() const { return host_; }
 
  private:
   void touch(Access access) const { world_.touch(Touchable::completion_queue, number_, access); }
   void spend_on_message(const Entry& entry) const;
 
   World& world_;
-  Host& host_;
+  HostState& host_;
   std::uint32_t number_;
   std::uint32_t capacity_;
   std::uint32_t reserved_ = 0;

@@ -19,7 +19,7 @@ class RequestTimes;
 }
 
 class Device;
-class Host;
+class HostState;
 class QueuePairActor;
 class Responder;
 
@@ -37,7 +37,7 @@ class Connection {
 
   // The queue pair of this side.
   struct Owner {
-    Host& host;
+    HostState& host;
     Device& device;
     fabric::DatagramAddress address;  // of the queue pair
     std::uint32_t protection_domain = 0;
@@ -50,7 +50,7 @@ class Connection {
              std::function<void()> timed_out);
 
   World& world() const { return world_; }
-  Host& host() const { return owner_.host; }
+  HostState& host() const { return owner_.host; }
   Device& device() const { return owner_.device; }
   HeldWords& held_words() const { return owner_.held_words; }
   const fabric::DatagramAddress& address() const { return owner_.address; }

@@ -2,7 +2,7 @@
 
 #include "fabric/posting_rules.h"
 #include "fabric/sim/handshake.h"
-#include "fabric/sim/host.h"
+#include "fabric/sim/host_state.h"
 #include "fabric/sim/memory.h"
 #include "fabric/sim/own_object.h"
 #include "fabric/sim/plain_queue_pair.h"
@@ -20,7 +20,7 @@ using fabric::Transport;
 
 namespace {
 
-Owned<QueuePairActor> make_queue_pair(World& world, Host& host, Device& device,
+Owned<QueuePairActor> make_queue_pair(World& world, HostState& host, Device& device,
                                       std::uint32_t number,
                                       const fabric::QueuePairOptions& options) {
   if (world.costs != nullptr) return make_timed_queue_pair(world, host, device, number, options);
@@ -32,7 +32,7 @@ Owned<QueuePairActor> make_queue_pair(World& world, Host& host, Device& device,
 
 }  // namespace
 
-Device::Device(World& world, Host& host) : world_(world), host_(host) {
+Device::Device(World& world, HostState& host) : world_(world), host_(host) {
   const SimulationOptions& options = world.options;
   if (world.costs != nullptr) card_ = &world.costs->machine(host.machine_name()).card;
   attributes_.atomic_capability = options.atomic_capability;
@@ -53,6 +53,7 @@ Device::Device(World& world, Host& host) : world_(world), host_(host) {
   attributes_.destruction_drains = host.options().destruction_drains;
   // Late words become visible in any order.
   attributes_.places_in_address_order = options.address_order && !options.late_visibility;
+  host.add_held_words(held_words_);
 }
 
 std::unique_ptr<fabric::ProtectionDomain> Device::create_protection_domain() {
@@ -150,7 +151,7 @@ Result<std::unique_ptr<fabric::QueuePair>> Device::create_datagram_queue_pair(
 
 Result<fabric::DatagramAddress> Device::resolve(const std::string& host,
                                                 std::uint32_t queue_pair_number) {
-  const Host* found = find_host(world_, host);
+  const HostState* found = find_host(world_, host);
   if (found == nullptr) {
     return make_error(ErrorCode::unreachable, fmt::format("host: there is no '{}'", host));
   }
@@ -158,7 +159,7 @@ Result<fabric::DatagramAddress> Device::resolve(const std::string& host,
 }
 
 Result<std::unique_ptr<fabric::Listener>> Device::listen(std::uint16_t service) {
-  if (host_.find_listener(service) != nullptr) {
+  if (host_.services().find(service) != nullptr) {
     return make_error(
         ErrorCode::address_in_use,
         fmt::format("service {} of {} has a listener already", service, host_.name()));
@@ -177,7 +178,7 @@ Result<fabric::Connection> Device::connect(const fabric::Address& address,
   if (Result<void> checked = fabric::check_private_data(private_data); !checked) {
     return tl::unexpected<fabric::Error>(checked.error());
   }
-  Host* server = find_host(world_, address.host);
+  HostState* server = find_host(world_, address.host);
   if (server == nullptr) {
     return make_error(ErrorCode::unreachable, fmt::format("address: no host '{}'", address.host));
   }

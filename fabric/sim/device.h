@@ -14,13 +14,13 @@ struct Card;
 
 namespace falafel::sim {
 
-class Host;
+class HostState;
 class QueuePairActor;
 struct World;
 
 class Device final : public fabric::Device {
  public:
-  Device(World& world, Host& host);
+  Device(World& world, HostState& host);
 
   const fabric::DeviceAttributes& attributes() const override { return attributes_; }
   std::unique_ptr<fabric::ProtectionDomain> create_protection_domain() override;
@@ -38,7 +38,7 @@ class Device final : public fabric::Device {
   fabric::Result<fabric::DatagramAddress> resolve(const std::string& host,
                                                   std::uint32_t queue_pair_number) override;
 
-  Host& host() const { return host_; }
+  HostState& host() const { return host_; }
   fabric::Result<QueuePairActor*> create_queue_pair(const fabric::QueuePairOptions& options);
 
   // The card of the machine, in a timed run; null otherwise.
@@ -55,7 +55,7 @@ class Device final : public fabric::Device {
 
   timing::Card* card_ = nullptr;
   World& world_;
-  Host& host_;
+  HostState& host_;
   fabric::DeviceAttributes attributes_;
   HeldWords held_words_;
   std::uint32_t shared_receive_queues_ = 0;

@@ -15,9 +15,10 @@ namespace {
 constexpr std::uint64_t never = ~std::uint64_t{0};
 
 bool can_strike_host(FaultKind kind, const Host& host) {
-  if (!host.alive()) return false;
-  const bool is_client = host.role() != Role::server;
-  const bool is_server = host.role() != Role::client;
+  const HostState& state = host.state();
+  if (!state.alive()) return false;
+  const bool is_client = state.options().role != Role::server;
+  const bool is_server = state.options().role != Role::client;
   switch (kind) {
     case FaultKind::client_crash: return is_client;
     case FaultKind::client_pause: return is_client && !host.paused();
@@ -25,8 +26,8 @@ bool can_strike_host(FaultKind kind, const Host& host) {
     case FaultKind::server_restart: return is_server;
     case FaultKind::client_stop: return is_client && !host.stopped();
     case FaultKind::server_stop: return is_server && !host.stopped();
-    case FaultKind::slow_landing: return is_client && !host.holds_landing();
-    case FaultKind::clock_step: return host.clock().can_step();
+    case FaultKind::slow_landing: return is_client && !state.holds_landing();
+    case FaultKind::clock_step: return state.clock().can_step();
     default: return false;
   }
 }
@@ -56,10 +57,13 @@ bool can_strike(FaultKind kind, const FaultTarget& target) {
                                 : target.queue_pair->has_work_for_fault(kind);
 }
 
-void strike(FaultKind kind, const FaultTarget& target,
+void strike(World& world, FaultKind kind, const FaultTarget& target,
             const std::function<std::uint64_t()>& duration_ns) {
-  const Host& host = target.host != nullptr ? *target.host : target.queue_pair->host();
-  host.announce_fault(kind);
+  const HostState& host = target.host != nullptr ? target.host->state() : target.queue_pair->host();
+  // The observer sees the fault before its effects.
+  world.trace.show({.kind = EventKind::fault_strikes,
+                    .detail = static_cast<std::uint8_t>(kind),
+                    .subject = host.index()});
   if (target.host != nullptr) {
     strike_host(kind, *target.host, duration_ns);
   } else if (kind == FaultKind::queue_pair_error) {
@@ -141,7 +145,7 @@ bool FaultInjector::strike_any(FaultKind kind) {
   const std::vector<FaultTarget> targets = find_targets(kind);
   if (targets.empty()) return false;
   const FaultTarget& target = targets[world_.choose(ChoiceKind::fault_target, targets.size())];
-  strike(kind, target, [this] { return draw_duration_ns(); });
+  strike(world_, kind, target, [this] { return draw_duration_ns(); });
   return true;
 }
 

@@ -32,7 +32,7 @@ inline constexpr std::array faults_of_queue_pairs = {
 // For kinds that strike hosts or queue pairs.
 bool can_strike(FaultKind kind, const FaultTarget& target);
 // Asks for the duration of faults that last. The fault must be able to strike the target.
-void strike(FaultKind kind, const FaultTarget& target,
+void strike(World& world, FaultKind kind, const FaultTarget& target,
             const std::function<std::uint64_t()>& duration_ns);
 
 class FaultInjector {

@@ -9,8 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "fabric/sim/host.h"
-#include "fabric/sim/turns.h"
+#include "fabric/sim/host_state.h"
 #include "fabric/sim/world.h"
 
 namespace falafel::sim {
@@ -39,7 +38,7 @@ inline void Fiber::set_ready(bool is_ready) {
   }
 }
 
-Fiber::Fiber(World& world, Host& host, fabric::FiberId id, const fabric::FiberOptions& options,
+Fiber::Fiber(World& world, HostState& host, fabric::FiberId id, const fabric::FiberOptions& options,
              std::function<void()> body)
     : world_(world),
       host_(host),
@@ -173,7 +172,7 @@ void Fiber::spin(Call call) {
   throw_cancelled();
 }
 
-void Fiber::refuse_foreign_call(const Host& owner, Call call) const {
+void Fiber::refuse_foreign_call(const HostState& owner, Call call) const {
   if (world_.trace.is_reporting()) return;
   throw std::logic_error(fmt::format(
       "fiber '{}' of host {} uses {} of host {}. A host is a process of its own, so its "

@@ -7,12 +7,13 @@
 
 #include "fabric/fabric.h"
 #include "fabric/fiber_context.h"
+#include "fabric/sim/host_clock.h"
 #include "fabric/sim/scheduler.h"
 #include "fabric/wait_list.h"
 
 namespace falafel::sim {
 
-class Host;
+class HostState;
 class Turns;
 struct World;
 
@@ -29,7 +30,7 @@ inline constexpr std::uint64_t most_calls_of_step = 4'000'000;
 
 class Fiber final : public Actor, public Timer, public fabric::Waiter {
  public:
-  Fiber(World& world, Host& host, fabric::FiberId id, const fabric::FiberOptions& options,
+  Fiber(World& world, HostState& host, fabric::FiberId id, const fabric::FiberOptions& options,
         std::function<void()> body);
 
   // For the fiber itself; each throws FiberCancelled if the fiber was cancelled, but for a wait
@@ -47,9 +48,14 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
   }
   // The same on a queue pair or completion queue of `owner`. Throws a std::logic_error if the
   // program calls it on another host; observers may, which look at everything.
-  void count_call(const Host& owner, Call call) {
+  void count_call(const HostState& owner, Call call) {
     if (&owner != &host_) refuse_foreign_call(owner, call);
     count_call(call);
+  }
+  // Looks at the clock of a host.
+  std::uint64_t read_clock(const HostClock& clock) {
+    count_call({Call::Kind::clock});
+    return clock.now_ns();
   }
   // The call that the fiber waits in, for descriptions.
   void note_call(Call call) { call_ = call; }
@@ -61,7 +67,7 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
   bool finished() const { return finished_; }
   bool daemon() const { return daemon_; }
   void count_in_program(bool counts);  // whether the run waits for this fiber
-  Host& host() const { return host_; }
+  HostState& host() const { return host_; }
   fabric::FiberId id() const { return id_; }
   fabric::WaitList& joiners() { return joiners_; }
 
@@ -83,13 +89,13 @@ class Fiber final : public Actor, public Timer, public fabric::Waiter {
   void resume();
   void finish();
   void suspend();
-  [[gnu::cold]] void refuse_foreign_call(const Host& owner, Call call) const;
+  [[gnu::cold]] void refuse_foreign_call(const HostState& owner, Call call) const;
   void spin(Call call);
   bool ends_here();
   [[noreturn]] void throw_cancelled();
 
   World& world_;
-  Host& host_;
+  HostState& host_;
   fabric::FiberId id_;
   std::string name_;
   bool daemon_;

@@ -4,7 +4,7 @@
 
 #include "fabric/posting_rules.h"
 #include "fabric/sim/device.h"
-#include "fabric/sim/host.h"
+#include "fabric/sim/host_state.h"
 #include "fabric/sim/queue_pair.h"
 #include "fabric/sim/world.h"
 
@@ -71,7 +71,7 @@ class ConnectionRequest final : public fabric::ConnectionRequest {
 
 }  // namespace
 
-Handshake::Handshake(World& world, Host& client, Host& server, std::uint16_t service,
+Handshake::Handshake(World& world, HostState& client, HostState& server, std::uint16_t service,
                      QueuePairActor& queue_pair, fabric::PrivateData private_data)
     : world_(world),
       client_(client),
@@ -131,7 +131,7 @@ void Handshake::step() {
 void Handshake::request_arrives() {
   stage_ = Stage::at_listener;
   if (!server_.alive() || server_.incarnation() != server_incarnation_) return;  // no answer
-  Listener* listener = server_.find_listener(service_);
+  Listener* listener = server_.services().find(service_);
   listener_found_ = listener != nullptr;
   if (listener_found_) {
     listener->arrive(*this);
@@ -162,25 +162,25 @@ std::string Handshake::describe() const {
                      server_.name(), static_cast<int>(stage_));
 }
 
-Listener::Listener(World& world, Host& host, Device& device, std::uint16_t service)
-    : world_(world), host_(host), device_(device), service_(service), backlog_(&world.arena) {
-  host_.add_listener(*this);
+Listener::Listener(World& world, HostState& host, Device& device, std::uint16_t service)
+    : world_(world), host_(host), device_(device), backlog_(&world.arena) {
+  host_.services().add(service, *this);
 }
 
 Listener::~Listener() {
-  host_.remove_listener(*this);
+  host_.services().remove(*this);
   for (Handshake* handshake : backlog_) handshake->reject({});
 }
 
 void Listener::arrive(Handshake& handshake) {
-  host_.touch_services(Access::writes);
+  host_.services().touch(Access::writes);
   backlog_.push_back(&handshake);
   waiters_.wake_all();
 }
 
 std::unique_ptr<fabric::ConnectionRequest> Listener::accept(std::uint64_t deadline_ns) {
   for (;;) {
-    host_.touch_services(Access::writes);
+    host_.services().touch(Access::writes);
     while (!backlog_.empty()) {
       Handshake& handshake = *backlog_.front();
       backlog_.pop_front();

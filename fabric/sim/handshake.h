@@ -15,13 +15,13 @@
 namespace falafel::sim {
 
 class Device;
-class Host;
+class HostState;
 class QueuePairActor;
 struct World;
 
 class Handshake final : public Actor {
  public:
-  Handshake(World& world, Host& client, Host& server, std::uint16_t service,
+  Handshake(World& world, HostState& client, HostState& server, std::uint16_t service,
             QueuePairActor& queue_pair, fabric::PrivateData private_data);
 
   fabric::Result<void> wait(std::uint64_t deadline_ns);  // for the client's fiber
@@ -46,8 +46,8 @@ class Handshake final : public Actor {
   void answer(bool accepted, fabric::PrivateData reply);
 
   World& world_;
-  Host& client_;
-  Host& server_;
+  HostState& client_;
+  HostState& server_;
   std::uint32_t server_incarnation_;
   std::uint16_t service_;
   QueuePairActor& queue_pair_;
@@ -61,20 +61,18 @@ class Handshake final : public Actor {
 
 class Listener final : public fabric::Listener {
  public:
-  Listener(World& world, Host& host, Device& device, std::uint16_t service);
+  Listener(World& world, HostState& host, Device& device, std::uint16_t service);
   ~Listener() override;
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
   std::unique_ptr<fabric::ConnectionRequest> accept(std::uint64_t deadline_ns) override;
-  std::uint16_t service() const { return service_; }
   void arrive(Handshake& handshake);
 
  private:
   World& world_;
-  Host& host_;
+  HostState& host_;
   Device& device_;
-  std::uint16_t service_;
   std::pmr::deque<Handshake*> backlog_;
   fabric::WaitList waiters_;
 };

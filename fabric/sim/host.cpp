@@ -1,10 +1,7 @@
 #include "fabric/sim/host.h"
 
-#include "fabric/sim/handshake.h"
 #include "fabric/sim/memory.h"
 #include "fabric/sim/queue_pair.h"
-#include "fabric/sim/store_buffer.h"
-#include "fabric/sim/turns.h"
 
 namespace falafel::sim {
 
@@ -45,39 +42,24 @@ class Event final : public fabric::Event {
 Host::Host(World& world, std::uint32_t index, const HostOptions& options,
            std::function<void(fabric::Host&)> boot)
     : world_(world),
-      index_(index),
-      options_(options),
+      state_(world, index, options),
       boot_(std::move(boot)),
-      clock_(world),
       devices_(&world.arena),
-      listeners_(&world.arena),
       fibers_(&world.arena),
       pause_timer_([this] { resume_fibers(); }),
       restart_timer_([this] { start(); }),
       landing_timer_([this] { release_landing(); }) {
-  if (world.costs != nullptr) thread_ = world.costs->add_thread(machine_name());
   devices_.reserve(options.device_count);
   for (std::size_t count = 0; count < options.device_count; ++count) {
-    devices_.push_back(world.make<Device>(world, *this));
+    devices_.push_back(world.make<Device>(world, state_));
   }
-  const bool is_timed = world.costs != nullptr;
-  if (world.options.fibers_take_turns && !is_timed) turns_ = world.make<Turns>(world, index);
-  if (world.options.store_buffers)
-    store_buffer_ = world.make<StoreBuffer>(world, index, options_.name);
 }
 
 Host::~Host() = default;
 
-Host* find_host(const World& world, std::string_view name) {
-  for (const auto& host : world.hosts) {
-    if (host->name() == name) return host.get();
-  }
-  return nullptr;
-}
-
 fabric::Device& Host::device(std::size_t index) {
-  FALAFEL_ASSERT(index < devices_.size(), "host {} has {} devices, not one of index {}",
-                 options_.name, devices_.size(), index);
+  FALAFEL_ASSERT(index < devices_.size(), "host {} has {} devices, not one of index {}", name(),
+                 devices_.size(), index);
   return *devices_[index];
 }
 
@@ -87,10 +69,10 @@ Result<std::shared_ptr<fabric::MemoryBlock>> Host::allocate_memory(std::uint64_t
   }
   std::shared_ptr<MemoryBlock> block;
   if (size_bytes <= max_block_bytes)
-    block = std::make_shared<MemoryBlock>(world_, *this, size_bytes);
+    block = std::make_shared<MemoryBlock>(world_, state_, size_bytes);
   if (block == nullptr || block->data() == nullptr) {
     return make_error(ErrorCode::out_of_memory,
-                      fmt::format("{} bytes cannot be had on {}", size_bytes, options_.name));
+                      fmt::format("{} bytes cannot be had on {}", size_bytes, name()));
   }
   return introduce(std::move(block));
 }
@@ -110,11 +92,11 @@ Result<fabric::KeptMemory> Host::keep_memory(const std::string& name, std::uint6
   if (kept.block->size_bytes() != size_bytes) {
     return make_error(ErrorCode::invalid_argument,
                       fmt::format("size_bytes: {}, but '{}' of {} has {} bytes", size_bytes, name,
-                                  options_.name, kept.block->size_bytes()));
+                                  state_.name(), kept.block->size_bytes()));
   }
-  if (kept.incarnation == life_.incarnation && !kept.program_block.expired()) {
+  if (kept.incarnation == state_.incarnation() && !kept.program_block.expired()) {
     return make_error(ErrorCode::address_in_use,
-                      fmt::format("{} keeps '{}' already; use another name", options_.name, name));
+                      fmt::format("{} keeps '{}' already; use another name", state_.name(), name));
   }
   end_landing_of_former_process();
   introduce(kept.block);
@@ -139,7 +121,7 @@ fabric::KeptMemory Host::hand_out(KeptBlock& kept, bool is_new) const {
   const auto owner = std::make_shared<std::shared_ptr<MemoryBlock>>(kept.block);
   std::shared_ptr<fabric::MemoryBlock> block(owner, kept.block.get());
   kept.program_block = block;
-  kept.incarnation = life_.incarnation;
+  kept.incarnation = state_.incarnation();
   return {.block = std::move(block), .is_new = is_new};
 }
 
@@ -147,18 +129,18 @@ fabric::KeptMemory Host::hand_out(KeptBlock& kept, bool is_new) const {
 // admitted before that. The processor of the next process sees it.
 void Host::end_landing_of_former_process() const {
   for (const auto& queue_pair : world_.queue_pairs) {
-    if (&queue_pair->host() == this) queue_pair->end_landing_after_close();
+    if (&queue_pair->host() == &state_) queue_pair->end_landing_after_close();
   }
 }
 
 std::shared_ptr<fabric::MemoryBlock> Host::adopt_memory(std::span<std::byte> memory) {
-  return introduce(std::make_shared<MemoryBlock>(world_, *this, memory));
+  return introduce(std::make_shared<MemoryBlock>(world_, state_, memory));
 }
 
 std::shared_ptr<fabric::MemoryBlock> Host::introduce(std::shared_ptr<MemoryBlock> block) const {
   world_.trace.introduce({.kind = SubjectKind::memory,
                           .number = block->number(),
-                          .host = options_.name,
+                          .host = name(),
                           .block = block.get()});
   return block;
 }
@@ -166,11 +148,11 @@ std::shared_ptr<fabric::MemoryBlock> Host::introduce(std::shared_ptr<MemoryBlock
 fabric::FiberId Host::spawn(const fabric::FiberOptions& options, std::function<void()> body) {
   world_.touch(Touchable::numbers, 0, Access::writes);
   const auto id = static_cast<fabric::FiberId>(world_.fibers.size());
-  world_.fibers.push_back(world_.make<Fiber>(world_, *this, id, options, std::move(body)));
+  world_.fibers.push_back(world_.make<Fiber>(world_, state_, id, options, std::move(body)));
   world_.trace.introduce(
-      {.kind = SubjectKind::fiber, .number = id, .host = options_.name, .name = options.name});
+      {.kind = SubjectKind::fiber, .number = id, .host = name(), .name = options.name});
   Fiber& fiber = *world_.fibers.back();
-  if (!life_.is_alive) {
+  if (!state_.alive()) {
     fiber.unwind();  // the host is dead, so the fiber never runs
     return id;
   }
@@ -181,8 +163,8 @@ fabric::FiberId Host::spawn(const fabric::FiberOptions& options, std::function<v
 }
 
 Fiber& Host::own_fiber(fabric::FiberId fiber) const {
-  FALAFEL_ASSERT(fiber < world_.fibers.size() && &world_.fibers[fiber]->host() == this,
-                 "host {} has no fiber {}", options_.name, fiber);
+  FALAFEL_ASSERT(fiber < world_.fibers.size() && &world_.fibers[fiber]->host() == &state_,
+                 "host {} has no fiber {}", name(), fiber);
   return *world_.fibers[fiber];
 }
 
@@ -213,9 +195,7 @@ std::uint64_t Host::random(std::uint64_t bound) {
 }
 
 void Host::spend(fabric::Work work, std::uint64_t bytes) {
-  if (world_.costs != nullptr && world_.running != nullptr) {
-    world_.spend(world_.costs->work_ps(work, bytes));
-  }
+  if (world_.costs != nullptr) world_.spend(work, bytes);
 }
 
 void Host::count(const fabric::Probe& probe) {
@@ -227,48 +207,41 @@ void Host::count(const fabric::Probe& probe) {
 
 void Host::start() {
   touch_world();
-  if (life_.is_alive) return;
-  life_.is_alive = true;
-  ++life_.incarnation;
-  world_.trace.record({.kind = EventKind::host_started, .subject = index_});
-  clock_.boot();
+  if (state_.alive()) return;
+  state_.begin_life();
+  world_.trace.record({.kind = EventKind::host_started, .subject = state_.index()});
+  state_.clock().boot();
   report_clock();
-  spawn({.name = options_.name}, [this] { boot_(*this); });
+  spawn({.name = name()}, [this] { boot_(*this); });
 }
 
 void Host::set_wall_clock(std::int64_t error_ns) {
-  clock_.set_wall_clock(error_ns);
+  state_.clock().set_wall_clock(error_ns);
   report_clock();
 }
 
 void Host::step_clock() {
-  clock_.step();
+  state_.clock().step();
   report_clock();
 }
 
 void Host::report_clock() const {
   world_.trace.show({.kind = EventKind::clock_set,
-                     .subject = index_,
-                     .word = static_cast<std::uint64_t>(clock_.wall_error_ns()),
-                     .previous_word = clock_.parts_per_million()});
-}
-
-void Host::announce_fault(FaultKind kind) const {
-  world_.trace.show({.kind = EventKind::fault_strikes,
-                     .detail = static_cast<std::uint8_t>(kind),
-                     .subject = index_});
+                     .subject = state_.index(),
+                     .word = static_cast<std::uint64_t>(state_.clock().wall_error_ns()),
+                     .previous_word = state_.clock().parts_per_million()});
 }
 
 // The peers are not notified, and requests that had been sent continue. Then the fibers unwind.
 void Host::crash() {
   touch_world();
-  if (!life_.is_alive) return;
-  drain_stores();
-  life_.is_alive = false;
-  world_.trace.record({.kind = EventKind::host_died, .subject = index_});
+  if (!state_.alive()) return;
+  state_.drain_stores();
+  state_.end_life();
+  world_.trace.record({.kind = EventKind::host_died, .subject = state_.index()});
   if (paused_) resume_fibers();
   for (const auto& queue_pair : world_.queue_pairs) {
-    if (&queue_pair->host() == this) queue_pair->close();
+    if (&queue_pair->host() == &state_) queue_pair->close();
   }
   unwind_fibers();
   for (const Fiber* fiber : fibers_) {
@@ -289,7 +262,7 @@ void Host::restart_after(std::uint64_t duration_ns) {
 
 void Host::pause(std::uint64_t duration_ns) {
   touch_world();
-  if (!life_.is_alive) return;
+  if (!state_.alive()) return;
   if (!paused_) {
     for (Fiber* fiber : fibers_) world_.ready.hold(*fiber);
     report_pause(true);
@@ -318,73 +291,38 @@ void Host::resume_fibers() {
 }
 
 void Host::report_pause(bool begins) const {
-  world_.trace.report_pause({.kind = SubjectKind::host, .number = index_, .host = options_.name},
+  world_.trace.report_pause({.kind = SubjectKind::host, .number = state_.index(), .host = name()},
                             begins);
 }
 
 void Host::break_connections() {
   touch_world();
   for (const auto& queue_pair : world_.queue_pairs) {
-    if (&queue_pair->host() == this && queue_pair->connection().reports_failures())
+    if (&queue_pair->host() == &state_ && queue_pair->connection().reports_failures())
       queue_pair->break_connection();
   }
 }
 
 void Host::hold_landing(std::uint64_t duration_ns) {
   touch_world();
-  holds_landing_ = true;
+  state_.set_holds_landing(true);
   const bool ends = duration_ns != fabric::never_ns;
   world_.timers.set(landing_timer_, ends ? world_.trace.time_ns() + duration_ns : duration_ns);
 }
 
 void Host::release_landing() {
   touch_world();
-  holds_landing_ = false;
+  state_.set_holds_landing(false);
   world_.timers.cancel(landing_timer_);
   for (const auto& queue_pair : world_.queue_pairs) queue_pair->refresh();
 }
 
 void Host::stay_as_it_is() {
-  if (holds_landing_) release_landing();
+  if (state_.holds_landing()) release_landing();
   world_.timers.cancel(pause_timer_);
   world_.timers.cancel(restart_timer_);
 }
 
 void Host::touch_world() const { world_.touch(Touchable::world, 0, Access::writes); }
-
-void Host::touch_services(Access access) const {
-  world_.touch(Touchable::services, index_, access);
-}
-
-void Host::add_listener(Listener& listener) {
-  touch_services(Access::writes);
-  listeners_.push_back(&listener);
-}
-
-void Host::remove_listener(Listener& listener) {
-  touch_services(Access::writes);
-  std::erase(listeners_, &listener);
-}
-
-Listener* Host::find_listener(std::uint16_t service) const {
-  touch_services(Access::reads);
-  for (Listener* listener : listeners_) {
-    if (listener->service() == service) return listener;
-  }
-  return nullptr;
-}
-
-void Host::drain_stores() const {
-  if (store_buffer_ != nullptr && !store_buffer_->empty()) store_buffer_->drain();
-}
-
-// The atomic will overwrite a store between its read and its write.
-void Host::note_processor_store(const std::byte* begin, std::uint64_t length_bytes) {
-  for (const auto& device : devices_) {
-    if (device->held_words().holds_any_of(begin, length_bytes)) {
-      world_.count(SimulatorProbe::processor_store_lost);
-    }
-  }
-}
 
 }  // namespace falafel::sim

@@ -1,4 +1,4 @@
-// A simulated host: its fibers, devices and listeners, its crashes and restarts.
+// A simulated host: it makes its fibers, devices and memory, and it crashes and restarts.
 #pragma once
 
 #include <functional>
@@ -12,17 +12,13 @@
 #include "fabric/fabric.h"
 #include "fabric/sim/device.h"
 #include "fabric/sim/fiber.h"
-#include "fabric/sim/host_clock.h"
-#include "fabric/sim/host_life.h"
 #include "fabric/sim/host_options.h"
+#include "fabric/sim/host_state.h"
 #include "fabric/sim/world.h"
 
 namespace falafel::sim {
 
-class Listener;
 class MemoryBlock;
-class StoreBuffer;
-class Turns;
 
 class Host final : public fabric::Host {
  public:
@@ -32,7 +28,7 @@ class Host final : public fabric::Host {
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
-  const std::string& name() const override { return options_.name; }
+  const std::string& name() const override { return state_.name(); }
   std::size_t device_count() const override { return devices_.size(); }
   fabric::Device& device(std::size_t index) override;
   fabric::Result<std::shared_ptr<fabric::MemoryBlock>> allocate_memory(
@@ -53,11 +49,11 @@ class Host final : public fabric::Host {
   std::unique_ptr<fabric::Event> create_event() override;
   std::uint64_t now_ns() override {
     if (world_.running != nullptr) world_.running->count_call({Call::Kind::clock});
-    return clock_.now_ns();
+    return state_.clock().now_ns();
   }
   std::uint64_t wall_clock_ns() override {
     if (world_.running != nullptr) world_.running->count_call({Call::Kind::clock});
-    return clock_.wall_clock_ns();
+    return state_.clock().wall_clock_ns();
   }
   void sleep_until(std::uint64_t deadline_ns) override;
   void yield() override;
@@ -69,22 +65,10 @@ class Host final : public fabric::Host {
   std::shared_ptr<fabric::MemoryBlock> adopt_memory(std::span<std::byte> memory);
 
   World& world() const { return world_; }
-  std::uint32_t index() const { return index_; }
-  std::uint32_t incarnation() const { return life_.incarnation; }
-  Role role() const { return options_.role; }
-  bool alive() const { return life_.is_alive; }
-  const HostLife& life() const { return life_; }
+  HostState& state() { return state_; }
+  const HostState& state() const { return state_; }
   bool paused() const { return paused_; }
   bool stopped() const { return stopped_; }  // paused forever
-  bool holds_landing() const { return holds_landing_; }
-  const HostOptions& options() const { return options_; }
-  // In a timed run.
-  timing::Thread& thread() { return thread_; }
-  Turns* turns() const { return turns_.get(); }  // null: fibers run in any order
-  const std::string& machine_name() const {
-    return options_.machine.empty() ? options_.name : options_.machine;
-  }
-  const HostClock& clock() const { return clock_; }
 
   void start();  // the first time, or again after a crash
   void crash();
@@ -93,20 +77,9 @@ class Host final : public fabric::Host {
   void set_wall_clock(std::int64_t error_ns);
   void step_clock();
   void break_connections();
-  // Tells the observer, who sees it before its effects.
-  void announce_fault(FaultKind kind) const;
   void hold_landing(std::uint64_t duration_ns);
   void stay_as_it_is();  // no pause ends, no restart happens any more
   void unwind_fibers();
-
-  Listener* find_listener(std::uint16_t service) const;
-  void add_listener(Listener& listener);
-  void remove_listener(Listener& listener);
-  void touch_services(Access access) const;
-  StoreBuffer* store_buffer() const { return store_buffer_.get(); }  // null: stores are immediate
-  // All stores reach memory, as with a locked instruction or a system call.
-  void drain_stores() const;
-  void note_processor_store(const std::byte* begin, std::uint64_t length_bytes);
 
  private:
   struct KeptBlock {
@@ -128,28 +101,17 @@ class Host final : public fabric::Host {
   Fiber& own_fiber(fabric::FiberId fiber) const;
 
   World& world_;
-  std::uint32_t index_;
-  HostOptions options_;
+  HostState state_;
   std::function<void(fabric::Host&)> boot_;
-  HostClock clock_;
-  timing::Thread thread_;
   std::pmr::vector<Owned<Device>> devices_;
-  Owned<StoreBuffer> store_buffer_;
-  Owned<Turns> turns_;
-  std::pmr::vector<Listener*> listeners_;
   std::pmr::vector<Fiber*> fibers_;  // of this incarnation
   // By name; it stays when the host crashes.
   std::map<std::string, KeptBlock, std::less<>> kept_memory_;
-  HostLife life_;
   bool paused_ = false;
   bool stopped_ = false;
-  bool holds_landing_ = false;
   CallbackTimer pause_timer_;
   CallbackTimer restart_timer_;
   CallbackTimer landing_timer_;
 };
-
-// Null if there is none of that name.
-Host* find_host(const World& world, std::string_view name);
 
 }  // namespace falafel::sim

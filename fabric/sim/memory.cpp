@@ -7,7 +7,7 @@
 
 #include "fabric/posting_rules.h"
 #include "fabric/sim/fiber.h"
-#include "fabric/sim/host.h"
+#include "fabric/sim/host_state.h"
 #include "fabric/sim/own_object.h"
 #include "fabric/sim/uncommitted_use.h"
 #include "fabric/sim/words.h"
@@ -83,12 +83,12 @@ std::byte* allocate_zeroed_pages(std::uint64_t size_bytes) {
 
 void MemoryBlock::Free::operator()(std::byte* memory) const { std::free(memory); }
 
-MemoryBlock::MemoryBlock(World& world, Host& host, std::uint64_t size_bytes)
+MemoryBlock::MemoryBlock(World& world, HostState& host, std::uint64_t size_bytes)
     : MemoryBlock(world, host, std::span(allocate_zeroed_pages(size_bytes), size_bytes)) {
   own_memory_.reset(data_);
 }
 
-MemoryBlock::MemoryBlock(World& world, Host& host, std::span<std::byte> owned_by_program)
+MemoryBlock::MemoryBlock(World& world, HostState& host, std::span<std::byte> owned_by_program)
     : world_(world),
       world_lifetime_(world.lifetime),
       host_(host),
@@ -258,7 +258,7 @@ template <typename Move>
 void MemoryBlock::move_torn(std::uint64_t offset, std::uint64_t length_bytes, Move move) {
   check_range(offset, length_bytes);
   count_call(world_, Call::Kind::bytes, number_, offset);
-  if (world_.costs != nullptr) host_.spend(fabric::Work::copy, length_bytes);
+  if (world_.costs != nullptr) world_.spend(fabric::Work::copy, length_bytes);
   std::uint64_t done = 0;
   while (done < length_bytes) {
     maybe_preempt();
@@ -387,7 +387,7 @@ std::uint64_t MemoryBlock::wait_until_changed(std::uint64_t offset, std::uint64_
       fiber.wait(nullptr, 0, "a word to become visible");
     }
     if (fiber.cancelled()) return seen;
-    is_over = host_.now_ns() >= deadline_ns;
+    is_over = fiber.read_clock(host_.clock()) >= deadline_ns;
   }
   return found;
 }

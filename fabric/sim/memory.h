@@ -15,16 +15,16 @@
 
 namespace falafel::sim {
 
-class Host;
+class HostState;
 struct World;
 
 class MemoryBlock final : public fabric::MemoryBlock,
                           public StoredMemory,
                           public std::enable_shared_from_this<MemoryBlock> {
  public:
-  MemoryBlock(World& world, Host& host, std::uint64_t size_bytes);
+  MemoryBlock(World& world, HostState& host, std::uint64_t size_bytes);
   // Memory that the program owns. It exists as long as the world.
-  MemoryBlock(World& world, Host& host, std::span<std::byte> owned_by_program);
+  MemoryBlock(World& world, HostState& host, std::span<std::byte> owned_by_program);
   ~MemoryBlock() override;
   MemoryBlock(const MemoryBlock&) = delete;
   MemoryBlock& operator=(const MemoryBlock&) = delete;
@@ -54,7 +54,7 @@ class MemoryBlock final : public fabric::MemoryBlock,
   std::byte* data() const override { return data_; }
   std::uint64_t size_bytes() const { return size_bytes_; }
   std::uint32_t number() const { return number_; }  // blocks are numbered as they are allocated
-  const Host& host() const { return host_; }
+  const HostState& host() const { return host_; }
 
   void change_word(fabric::FiberId fiber, std::uint64_t offset, std::uint64_t value) override;
   void change_bytes(fabric::FiberId fiber, std::uint64_t offset,
@@ -87,7 +87,7 @@ class MemoryBlock final : public fabric::MemoryBlock,
 
   World& world_;
   std::weak_ptr<const World> world_lifetime_;
-  Host& host_;
+  HostState& host_;
   std::uint32_t number_;
   bool is_observed_;  // an explorer wants to know of accesses
   bool is_special_;   // direct access to the bytes has effects: it is observed, or drains stores
@@ -102,21 +102,21 @@ class MemoryBlock final : public fabric::MemoryBlock,
 
 class ProtectionDomain final : public fabric::ProtectionDomain {
  public:
-  ProtectionDomain(World& world, Host& host, std::uint32_t number)
+  ProtectionDomain(World& world, HostState& host, std::uint32_t number)
       : world_(world), host_(host), number_(number) {}
   fabric::Result<std::unique_ptr<fabric::MemoryRegion>> register_memory(
       std::shared_ptr<fabric::MemoryBlock> block, std::uint64_t offset, std::uint64_t length_bytes,
       fabric::Access access) override;
 
   std::uint32_t number() const { return number_; }
-  Host& host() const { return host_; }
+  HostState& host() const { return host_; }
 
  private:
   std::uint32_t give_key(Region region);
 
   World& world_;
   std::weak_ptr<const World> world_lifetime_;
-  Host& host_;
+  HostState& host_;
   std::uint32_t number_;
 };
 

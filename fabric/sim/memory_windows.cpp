@@ -64,7 +64,7 @@ bool is_bound(const fabric::Host& host, std::uint32_t key) {
 
 void end_window(fabric::Host& host, std::uint32_t key) {
   World& world = world_of(host);
-  if (world.lifetime != nullptr) static_cast<Host&>(host).drain_stores();
+  if (world.lifetime != nullptr) static_cast<Host&>(host).state().drain_stores();
   const std::uint32_t own_key = world.regions.key_of_remote(key);
   world.touch(Touchable::region, own_key, Access::writes);
   world.regions.at(own_key).revoked = true;

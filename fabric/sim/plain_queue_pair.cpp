@@ -62,7 +62,7 @@ class PlainQueuePair final : public QueuePairActor {
 
 }  // namespace
 
-Owned<QueuePairActor> make_plain_queue_pair(World& world, Host& host, Device& device,
+Owned<QueuePairActor> make_plain_queue_pair(World& world, HostState& host, Device& device,
                                             std::uint32_t number,
                                             const fabric::QueuePairOptions& options) {
   return world.make_as<QueuePairActor, PlainQueuePair>(world, host, device, number, options);

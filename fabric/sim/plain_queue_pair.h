@@ -7,7 +7,7 @@
 
 namespace falafel::sim {
 
-Owned<QueuePairActor> make_plain_queue_pair(World& world, Host& host, Device& device,
+Owned<QueuePairActor> make_plain_queue_pair(World& world, HostState& host, Device& device,
                                             std::uint32_t number,
                                             const fabric::QueuePairOptions& options);
 

@@ -1,7 +1,7 @@
 #include "fabric/sim/queue_pair.h"
 
 #include "fabric/sim/device.h"
-#include "fabric/sim/host.h"
+#include "fabric/sim/host_state.h"
 #include "fabric/sim/local_buffer.h"
 #include "fabric/sim/memory.h"
 
@@ -12,7 +12,7 @@ using State = Connection::State;
 
 namespace {
 
-Connection::Owner owner_of(Host& host, Device& device, std::uint32_t number,
+Connection::Owner owner_of(HostState& host, Device& device, std::uint32_t number,
                            const fabric::QueuePairOptions& options) {
   return {.host = host,
           .device = device,
@@ -29,7 +29,7 @@ SharedReceiveQueueState* shared_receives_of(const fabric::QueuePairOptions& opti
 
 }  // namespace
 
-QueuePairActor::QueuePairActor(World& world, Host& host, Device& device, std::uint32_t number,
+QueuePairActor::QueuePairActor(World& world, HostState& host, Device& device, std::uint32_t number,
                                const fabric::QueuePairOptions& options)
     : world_(world),
       connection_(world, owner_of(host, device, number, options), options,

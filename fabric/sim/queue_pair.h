@@ -53,13 +53,13 @@ class QueuePairActor : public Actor,
                        public DoorbellOwner,
                        public WordHolder {
  public:
-  QueuePairActor(World& world, Host& host, Device& device, std::uint32_t number,
+  QueuePairActor(World& world, HostState& host, Device& device, std::uint32_t number,
                  const fabric::QueuePairOptions& options);
 
   const Connection& connection() const { return connection_; }
   Responder& responder() { return responder_; }
   std::uint32_t number() const { return connection_.number(); }
-  Host& host() const { return connection_.host(); }
+  HostState& host() const { return connection_.host(); }
   bool has_work_for_fault(FaultKind kind) const;
 
   fabric::Result<void> post_send(std::span<const fabric::WorkRequest> chain);

@@ -1,6 +1,6 @@
 // How a queue pair ends: it fails, flushes what was posted, and is closed.
 #include "fabric/sim/device.h"
-#include "fabric/sim/host.h"
+#include "fabric/sim/host_state.h"
 #include "fabric/sim/queue_pair.h"
 
 namespace falafel::sim {
@@ -155,7 +155,7 @@ bool QueuePairActor::wait_until_peer_closed(std::uint64_t deadline_ns) {
   connection_.touch(Access::reads);
   while (!closing_notice_->has_arrived() && connection_.state() != State::closed) {
     fiber.wait(&closing_notice_->waiters(), deadline_ns, "the peer to close");
-    if (fiber.cancelled() || host().now_ns() >= deadline_ns) break;
+    if (fiber.cancelled() || fiber.read_clock(host().clock()) >= deadline_ns) break;
   }
   return closing_notice_->has_arrived() && connection_.state() != State::closed;
 }

@@ -10,7 +10,7 @@ std::uint32_t RegionTable::add(Region region) {
   return ++keys_given_;
 }
 
-std::vector<std::uint32_t> RegionTable::former_keys(const Host& host,
+std::vector<std::uint32_t> RegionTable::former_keys(const HostState& host,
                                                     std::uint32_t incarnation) const {
   std::vector<std::uint32_t> keys;
   for (std::uint32_t key = 1; key <= keys_given_; ++key) {
@@ -36,7 +36,7 @@ Region& RegionTable::at(std::uint32_t key, std::uint32_t incarnation) {
   return found->region;
 }
 
-std::size_t RegionTable::count_valid(const Host& host) const {
+std::size_t RegionTable::count_valid(const HostState& host) const {
   return static_cast<std::size_t>(std::ranges::count_if(regions_, [&](const Region& region) {
     return !region.revoked && region.window_of == 0 && region.host == &host;
   }));

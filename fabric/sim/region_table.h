@@ -12,15 +12,15 @@
 
 namespace falafel::sim {
 
-class Host;
+class HostState;
 
 // A registration, valid until it is revoked. A run never uses a key twice, except for hosts that
 // restart with the option keys_reused_after_restart.
 struct Region {
   std::shared_ptr<fabric::MemoryBlock> block;
   std::uint32_t block_number = 0;
-  std::byte* base = nullptr;   // start of the block
-  const Host* host = nullptr;  // that registered it
+  std::byte* base = nullptr;        // start of the block
+  const HostState* host = nullptr;  // that registered it
   std::uint64_t offset = 0;
   std::uint64_t length_bytes = 0;
   fabric::Access access;
@@ -53,7 +53,7 @@ class RegionTable {
 
   std::uint32_t add(Region region);  // returns its key
   // The keys of regions that the host registered in other incarnations than this one.
-  std::vector<std::uint32_t> former_keys(const Host& host, std::uint32_t incarnation) const;
+  std::vector<std::uint32_t> former_keys(const HostState& host, std::uint32_t incarnation) const;
   // The region gets a former key of its host.
   void replace(std::uint32_t key, Region region);
   std::uint32_t remote_key(std::uint32_t key) const { return key + remote_key_distance_; }
@@ -61,7 +61,7 @@ class RegionTable {
   std::uint32_t key_of_remote(std::uint32_t remote_key) const {
     return remote_key - remote_key_distance_;
   }
-  std::size_t count_valid(const Host& host) const;
+  std::size_t count_valid(const HostState& host) const;
   Region& at(std::uint32_t key) {
     FALAFEL_ASSERT(key - 1 < keys_given_, "there is no region of key {}", key);
     return regions_[key - 1];

@@ -4,7 +4,7 @@
 
 #include "fabric/posting_rules.h"
 #include "fabric/sim/device.h"
-#include "fabric/sim/host.h"
+#include "fabric/sim/host_state.h"
 #include "fabric/sim/memory.h"
 #include "fabric/sim/queue_pair.h"
 #include "fabric/sim/world.h"

@@ -20,9 +20,9 @@ namespace falafel::sim {
 namespace {
 
 Host& named_host(World& world, std::string_view name) {
-  Host* host = find_host(world, name);
+  const HostState* host = find_host(world, name);
   if (host == nullptr) throw std::invalid_argument(fmt::format("there is no host '{}'", name));
-  return *host;
+  return *world.hosts[host->index()];
 }
 
 void unwind_all(World& world) {
@@ -35,11 +35,11 @@ std::string describe(const World& world, std::string_view why) {
                                  world.trace.step(), world.trace.time_ns(), world.ready.size());
   for (const auto& host : world.hosts) {
     text += fmt::format("\nhost {}: {}{}, incarnation {}", host->name(),
-                        host->alive() ? "alive" : "dead",
+                        host->state().alive() ? "alive" : "dead",
                         host->stopped()  ? ", stopped"
                         : host->paused() ? ", paused"
                                          : "",
-                        host->incarnation());
+                        host->state().incarnation());
   }
   for (const auto& fiber : world.fibers) {
     if (!fiber->finished()) text += "\n  " + fiber->describe();
@@ -219,7 +219,7 @@ RunResult Simulation::run() {
   RunResult result;
   result.outcome = run_all(world, chosen_faults_.get());
   if (world.step_observer != nullptr) world.step_observer->end_run();
-  for (const auto& host : world.hosts) host->drain_stores();
+  for (const auto& host : world.hosts) host->state().drain_stores();
   if (const std::string* divergence = world.strategy.divergence()) {
     result.outcome = Outcome::diverged;
     result.explanation = *divergence;
@@ -269,9 +269,9 @@ std::vector<Usage> Simulation::usage() const {
     add("memory writes", card.memory_writes);
   }
   for (const auto& host : world_->hosts) {
-    all.push_back({host->machine_name(), fmt::format("thread of {}", host->name()),
-                   timing::to_ns(host->thread().busy_ps),
-                   host->thread().context_switches(world_->trace.time_ns())});
+    all.push_back({host->state().machine_name(), fmt::format("thread of {}", host->name()),
+                   timing::to_ns(host->state().thread().busy_ps),
+                   host->state().thread().context_switches(world_->trace.time_ns())});
   }
   return all;
 }

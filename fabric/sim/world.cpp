@@ -22,6 +22,7 @@ World::World(const SimulationOptions& run_options, Strategy& run_strategy,
     ready.order_by_time();
   }
   hosts.reserve(usual_count);
+  host_states.reserve(usual_count);
   fibers.reserve(usual_count);
   completion_queues.reserve(usual_count);
   queue_pairs.reserve(usual_count);

@@ -33,6 +33,7 @@ class CompletionQueueState;
 class Fiber;
 class Handshake;
 class Host;
+class HostState;
 class QueuePairActor;
 class Responder;
 class SharedReceiveQueueState;
@@ -174,6 +175,8 @@ struct World {
   void spend(std::uint64_t duration_ps) {
     if (running != nullptr) spent_ps += duration_ps;
   }
+  // The same for a kind of work.
+  void spend(fabric::Work work, std::uint64_t bytes) { spend(costs->work_ps(work, bytes)); }
   // The queue pair of that number as a responder. Null if there is none.
   Responder* find_responder(std::uint32_t number) {
     return number - 1 < responders.size() ? responders[number - 1] : nullptr;
@@ -209,7 +212,8 @@ struct World {
   std::shared_ptr<const World> lifetime{this, [](const World*) {}};
   RegionTable regions{arena, usual_count, options.distinct_keys};
   std::pmr::vector<Owned<Host>> hosts{&arena};
-  std::pmr::vector<Owned<Fiber>> fibers{&arena};  // by FiberId
+  std::pmr::vector<HostState*> host_states{&arena};  // theirs
+  std::pmr::vector<Owned<Fiber>> fibers{&arena};     // by FiberId
   std::pmr::vector<Owned<CompletionQueueState>> completion_queues{&arena};
   std::pmr::vector<Owned<SharedReceiveQueueState>> shared_receive_queues{&arena};
   std::pmr::vector<Owned<QueuePairActor>> queue_pairs{&arena};  // by number - 1

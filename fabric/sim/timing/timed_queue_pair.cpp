@@ -42,7 +42,7 @@ class TimedQueuePair final : public QueuePairActor {
 
 }  // namespace
 
-Owned<QueuePairActor> make_timed_queue_pair(World& world, Host& host, Device& device,
+Owned<QueuePairActor> make_timed_queue_pair(World& world, HostState& host, Device& device,
                                             std::uint32_t number,
                                             const fabric::QueuePairOptions& options) {
   return world.make_as<QueuePairActor, TimedQueuePair>(world, host, device, number, options);
