@@ -18,7 +18,7 @@ namespace timing {
 class RequestTimes;
 }
 
-class Device;
+class DeviceState;
 class HostState;
 class QueuePairActor;
 class Responder;
@@ -38,7 +38,7 @@ class Connection {
   // The queue pair of this side.
   struct Owner {
     HostState& host;
-    Device& device;
+    DeviceState& device;
     fabric::DatagramAddress address;  // of the queue pair
     std::uint32_t protection_domain = 0;
     const fabric::DeviceAttributes& limits;  // of the device
@@ -51,7 +51,7 @@ class Connection {
 
   World& world() const { return world_; }
   HostState& host() const { return owner_.host; }
-  Device& device() const { return owner_.device; }
+  DeviceState& device() const { return owner_.device; }
   HeldWords& held_words() const { return owner_.held_words; }
   const fabric::DatagramAddress& address() const { return owner_.address; }
   std::uint32_t number() const { return owner_.address.queue_pair_number; }

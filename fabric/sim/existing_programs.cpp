@@ -4,6 +4,7 @@
 #include "fabric/sim/host.h"
 #include "fabric/sim/memory.h"
 #include "fabric/sim/queue_pair.h"
+#include "fabric/sim/queue_pair_creation.h"
 #include "fabric/sim/shared_receive_queue.h"
 
 namespace falafel::sim {
@@ -59,7 +60,9 @@ std::unique_ptr<MemoryWatch> watch_memory(fabric::Host& host, std::span<const st
 
 fabric::Result<std::unique_ptr<fabric::QueuePair>> create_unconnected(
     fabric::Device& device, const fabric::QueuePairOptions& options) {
-  fabric::Result<QueuePairActor*> actor = static_cast<Device&>(device).create_queue_pair(options);
+  Device& own_device = static_cast<Device&>(device);
+  fabric::Result<QueuePairActor*> actor =
+      create_queue_pair(own_device.world(), own_device.state(), options);
   if (!actor) return tl::unexpected<fabric::Error>(actor.error());
   return std::make_unique<QueuePair>(**actor);
 }

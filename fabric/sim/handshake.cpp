@@ -3,9 +3,10 @@
 #include <algorithm>
 
 #include "fabric/posting_rules.h"
-#include "fabric/sim/device.h"
+#include "fabric/sim/device_state.h"
 #include "fabric/sim/host_state.h"
 #include "fabric/sim/queue_pair.h"
+#include "fabric/sim/queue_pair_creation.h"
 #include "fabric/sim/world.h"
 
 namespace falafel::sim {
@@ -18,8 +19,8 @@ namespace {
 
 class ConnectionRequest final : public fabric::ConnectionRequest {
  public:
-  ConnectionRequest(Device& device, Handshake& handshake)
-      : device_(device), handshake_(&handshake) {}
+  ConnectionRequest(World& world, DeviceState& device, Handshake& handshake)
+      : world_(world), device_(device), handshake_(&handshake) {}
   ~ConnectionRequest() override {
     if (handshake_ != nullptr) handshake_->reject({});
   }
@@ -47,7 +48,7 @@ class ConnectionRequest final : public fabric::ConnectionRequest {
     if (Result<void> checked = fabric::check_private_data(private_data); !checked) {
       return tl::unexpected<fabric::Error>(checked.error());
     }
-    Result<QueuePairActor*> actor = device_.create_queue_pair(options);
+    Result<QueuePairActor*> actor = create_queue_pair(world_, device_, options);
     if (!actor) return tl::unexpected<fabric::Error>(actor.error());
     auto queue_pair = std::make_unique<QueuePair>(**actor);
     Result<void> posted = fabric::post_first_receives(*queue_pair, first_receives);
@@ -65,7 +66,8 @@ class ConnectionRequest final : public fabric::ConnectionRequest {
   }
 
  private:
-  Device& device_;
+  World& world_;
+  DeviceState& device_;
   Handshake* handshake_;  // null after the answer
 };
 
@@ -162,30 +164,31 @@ std::string Handshake::describe() const {
                      server_.name(), static_cast<int>(stage_));
 }
 
-Listener::Listener(World& world, HostState& host, Device& device, std::uint16_t service)
-    : world_(world), host_(host), device_(device), backlog_(&world.arena) {
-  host_.services().add(service, *this);
+Listener::Listener(World& world, DeviceState& device, std::uint16_t service)
+    : world_(world), device_(device), backlog_(&world.arena) {
+  device_.host().services().add(service, *this);
 }
 
 Listener::~Listener() {
-  host_.services().remove(*this);
+  device_.host().services().remove(*this);
   for (Handshake* handshake : backlog_) handshake->reject({});
 }
 
 void Listener::arrive(Handshake& handshake) {
-  host_.services().touch(Access::writes);
+  device_.host().services().touch(Access::writes);
   backlog_.push_back(&handshake);
   waiters_.wake_all();
 }
 
 std::unique_ptr<fabric::ConnectionRequest> Listener::accept(std::uint64_t deadline_ns) {
   for (;;) {
-    host_.services().touch(Access::writes);
+    device_.host().services().touch(Access::writes);
     while (!backlog_.empty()) {
       Handshake& handshake = *backlog_.front();
       backlog_.pop_front();
       handshake.touch();
-      if (!handshake.abandoned()) return std::make_unique<ConnectionRequest>(device_, handshake);
+      if (!handshake.abandoned())
+        return std::make_unique<ConnectionRequest>(world_, device_, handshake);
     }
     if (!world_.current_fiber().wait(&waiters_, deadline_ns, "a request to connect") &&
         backlog_.empty()) {

@@ -14,7 +14,7 @@
 
 namespace falafel::sim {
 
-class Device;
+class DeviceState;
 class HostState;
 class QueuePairActor;
 struct World;
@@ -61,7 +61,7 @@ class Handshake final : public Actor {
 
 class Listener final : public fabric::Listener {
  public:
-  Listener(World& world, HostState& host, Device& device, std::uint16_t service);
+  Listener(World& world, DeviceState& device, std::uint16_t service);
   ~Listener() override;
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
@@ -71,8 +71,7 @@ class Listener final : public fabric::Listener {
 
  private:
   World& world_;
-  HostState& host_;
-  Device& device_;
+  DeviceState& device_;
   std::pmr::deque<Handshake*> backlog_;
   fabric::WaitList waiters_;
 };

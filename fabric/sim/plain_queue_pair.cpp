@@ -62,10 +62,9 @@ class PlainQueuePair final : public QueuePairActor {
 
 }  // namespace
 
-Owned<QueuePairActor> make_plain_queue_pair(World& world, HostState& host, Device& device,
-                                            std::uint32_t number,
+Owned<QueuePairActor> make_plain_queue_pair(World& world, DeviceState& device, std::uint32_t number,
                                             const fabric::QueuePairOptions& options) {
-  return world.make_as<QueuePairActor, PlainQueuePair>(world, host, device, number, options);
+  return world.make_as<QueuePairActor, PlainQueuePair>(world, device, number, options);
 }
 
 }  // namespace falafel::sim

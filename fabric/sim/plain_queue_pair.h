@@ -7,8 +7,7 @@
 
 namespace falafel::sim {
 
-Owned<QueuePairActor> make_plain_queue_pair(World& world, HostState& host, Device& device,
-                                            std::uint32_t number,
+Owned<QueuePairActor> make_plain_queue_pair(World& world, DeviceState& device, std::uint32_t number,
                                             const fabric::QueuePairOptions& options);
 
 }  // namespace falafel::sim

@@ -1,6 +1,6 @@
 #include "fabric/sim/queue_pair.h"
 
-#include "fabric/sim/device.h"
+#include "fabric/sim/device_state.h"
 #include "fabric/sim/host_state.h"
 #include "fabric/sim/local_buffer.h"
 #include "fabric/sim/memory.h"
@@ -12,11 +12,11 @@ using State = Connection::State;
 
 namespace {
 
-Connection::Owner owner_of(HostState& host, Device& device, std::uint32_t number,
+Connection::Owner owner_of(DeviceState& device, std::uint32_t number,
                            const fabric::QueuePairOptions& options) {
-  return {.host = host,
+  return {.host = device.host(),
           .device = device,
-          .address = {host.index(), number},
+          .address = {device.host().index(), number},
           .protection_domain = static_cast<ProtectionDomain*>(options.protection_domain)->number(),
           .limits = device.attributes(),
           .held_words = device.held_words()};
@@ -29,10 +29,10 @@ SharedReceiveQueueState* shared_receives_of(const fabric::QueuePairOptions& opti
 
 }  // namespace
 
-QueuePairActor::QueuePairActor(World& world, HostState& host, Device& device, std::uint32_t number,
+QueuePairActor::QueuePairActor(World& world, DeviceState& device, std::uint32_t number,
                                const fabric::QueuePairOptions& options)
     : world_(world),
-      connection_(world, owner_of(host, device, number, options), options,
+      connection_(world, owner_of(device, number, options), options,
                   [this] { break_connection(); }),
       send_completions_(static_cast<CompletionQueue*>(options.send_completions)->state()),
       receive_completions_(static_cast<CompletionQueue*>(options.receive_completions)->state()),

@@ -49,11 +49,12 @@ namespace falafel::sim {
 // QueuePair.
 class QueuePairActor : public Actor,
                        public ReceivingQueuePair,
+                       public SharingQueuePair,
                        public StreamingQueuePair,
                        public DoorbellOwner,
                        public WordHolder {
  public:
-  QueuePairActor(World& world, HostState& host, Device& device, std::uint32_t number,
+  QueuePairActor(World& world, DeviceState& device, std::uint32_t number,
                  const fabric::QueuePairOptions& options);
 
   const Connection& connection() const { return connection_; }
@@ -83,8 +84,6 @@ class QueuePairActor : public Actor,
     sends_.at(sends_.posted() - 1).invalidated_key = remote_key;
   }
   fabric::Result<void> post_receive(std::span<const fabric::ReceiveRequest> chain);
-  // The receive queue was empty before.
-  void first_receive_was_posted() const;
   void move_to_error() override;
   void close();
   bool wait_until_peer_closed(std::uint64_t deadline_ns);
@@ -137,6 +136,7 @@ class QueuePairActor : public Actor,
   virtual void update();
 
   void hear_doorbell(std::uint64_t end_place) final;
+  void first_receive_was_posted() const final;
   void leave_gap(const std::byte* word) override;
   bool has_undelivered_sends() const override;
   bool peer_has_undelivered_sends() const override;

@@ -1,5 +1,5 @@
 // How a queue pair ends: it fails, flushes what was posted, and is closed.
-#include "fabric/sim/device.h"
+#include "fabric/sim/device_state.h"
 #include "fabric/sim/host_state.h"
 #include "fabric/sim/queue_pair.h"
 

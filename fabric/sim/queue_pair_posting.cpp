@@ -1,6 +1,6 @@
 // How requests are posted to a queue pair: they are examined, take their places, and the device
 // hears of them.
-#include "fabric/sim/device.h"
+#include "fabric/sim/device_state.h"
 #include "fabric/sim/host_state.h"
 #include "fabric/sim/local_buffer.h"
 #include "fabric/sim/queue_pair.h"

@@ -3,10 +3,9 @@
 #include <algorithm>
 
 #include "fabric/posting_rules.h"
-#include "fabric/sim/device.h"
+#include "fabric/sim/device_state.h"
 #include "fabric/sim/host_state.h"
 #include "fabric/sim/memory.h"
-#include "fabric/sim/queue_pair.h"
 #include "fabric/sim/world.h"
 
 namespace falafel::sim {
@@ -16,7 +15,7 @@ namespace {
 constexpr std::uint32_t first_shared_number = std::uint32_t{1} << 31U;
 }  // namespace
 
-SharedReceiveQueueState::SharedReceiveQueueState(World& world, const Device& device,
+SharedReceiveQueueState::SharedReceiveQueueState(World& world, const DeviceState& device,
                                                  std::uint32_t index,
                                                  const fabric::SharedReceiveQueueOptions& options)
     : world_(world),
@@ -67,14 +66,14 @@ std::uint32_t SharedReceiveQueueState::entries_needed(
   return are_reserved ? 0 : options_.max_receive_requests;
 }
 
-std::uint32_t SharedReceiveQueueState::attach(QueuePairActor& queue_pair,
+std::uint32_t SharedReceiveQueueState::attach(SharingQueuePair& queue_pair,
                                               const CompletionQueueState& completions) {
   const std::uint32_t entries = entries_needed(completions);
   attached_.push_back({.queue_pair = &queue_pair, .completions = &completions});
   return entries;
 }
 
-std::uint32_t SharedReceiveQueueState::detach(const QueuePairActor& queue_pair,
+std::uint32_t SharedReceiveQueueState::detach(const SharingQueuePair& queue_pair,
                                               const CompletionQueueState& completions) {
   std::erase_if(attached_,
                 [&](const Attached& attached) { return attached.queue_pair == &queue_pair; });

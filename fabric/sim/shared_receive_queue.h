@@ -12,16 +12,25 @@
 namespace falafel::sim {
 
 class CompletionQueueState;
-class Device;
-class QueuePairActor;
+class DeviceState;
 struct World;
+
+// A queue pair that takes its receive requests from a shared queue, as the queue knows it.
+class SharingQueuePair {
+ public:
+  // The receive queue was empty before.
+  virtual void first_receive_was_posted() const = 0;
+
+ protected:
+  ~SharingQueuePair() = default;
+};
 
 class SharedReceiveQueueState {
  public:
-  SharedReceiveQueueState(World& world, const Device& device, std::uint32_t index,
+  SharedReceiveQueueState(World& world, const DeviceState& device, std::uint32_t index,
                           const fabric::SharedReceiveQueueOptions& options);
 
-  const Device& device() const { return device_; }
+  const DeviceState& device() const { return device_; }
   std::uint32_t protection_domain() const { return protection_domain_; }
   ReceiveQueue& receives() { return receives_; }
   fabric::Result<void> post_receive(std::span<const fabric::ReceiveRequest> chain);
@@ -32,19 +41,19 @@ class SharedReceiveQueueState {
   // none if another queue pair has reserved them.
   std::uint32_t entries_needed(const CompletionQueueState& completions) const;
   // They return the number of entries to reserve, and to release.
-  std::uint32_t attach(QueuePairActor& queue_pair, const CompletionQueueState& completions);
-  std::uint32_t detach(const QueuePairActor& queue_pair, const CompletionQueueState& completions);
+  std::uint32_t attach(SharingQueuePair& queue_pair, const CompletionQueueState& completions);
+  std::uint32_t detach(const SharingQueuePair& queue_pair, const CompletionQueueState& completions);
 
  private:
   struct Attached {
-    QueuePairActor* queue_pair;
+    SharingQueuePair* queue_pair;
     const CompletionQueueState* completions;
   };
 
   void enqueue(std::span<const fabric::ReceiveRequest> chain);
 
   World& world_;
-  const Device& device_;
+  const DeviceState& device_;
   std::uint32_t protection_domain_;
   fabric::QueuePairOptions options_;  // only the limits of receive requests
   ReceiveQueue receives_;
@@ -53,7 +62,7 @@ class SharedReceiveQueueState {
 
 class SharedReceiveQueue final : public fabric::SharedReceiveQueue {
  public:
-  SharedReceiveQueue(SharedReceiveQueueState& state, Device& device)
+  SharedReceiveQueue(SharedReceiveQueueState& state, DeviceState& device)
       : state_(state), device_(device) {}
   ~SharedReceiveQueue() override;
   SharedReceiveQueue(const SharedReceiveQueue&) = delete;
@@ -66,7 +75,7 @@ class SharedReceiveQueue final : public fabric::SharedReceiveQueue {
 
  private:
   SharedReceiveQueueState& state_;
-  Device& device_;
+  DeviceState& device_;
 };
 
 }  // namespace falafel::sim

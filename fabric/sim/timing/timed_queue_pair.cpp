@@ -42,10 +42,9 @@ class TimedQueuePair final : public QueuePairActor {
 
 }  // namespace
 
-Owned<QueuePairActor> make_timed_queue_pair(World& world, HostState& host, Device& device,
-                                            std::uint32_t number,
+Owned<QueuePairActor> make_timed_queue_pair(World& world, DeviceState& device, std::uint32_t number,
                                             const fabric::QueuePairOptions& options) {
-  return world.make_as<QueuePairActor, TimedQueuePair>(world, host, device, number, options);
+  return world.make_as<QueuePairActor, TimedQueuePair>(world, device, number, options);
 }
 
 }  // namespace falafel::sim
