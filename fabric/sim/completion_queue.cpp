@@ -3,7 +3,6 @@
 #include "fabric/random.h"
 #include "fabric/sim/fiber.h"
 #include "fabric/sim/host_state.h"
-#include "fabric/sim/queue_pair.h"
 #include "fabric/sim/world.h"
 
 namespace falafel::sim {
@@ -40,8 +39,8 @@ std::size_t CompletionQueueState::poll(std::span<fabric::WorkCompletion> destina
     const Entry& entry = ring_[first_++];
     destination[taken++] = entry.completion;
     if (world_.costs != nullptr) spend_on_message(entry);
-    entry.queue_pair->give_back_places(entry.is_receive, entry.retires);
-    if (entry.shows_before != 0) entry.queue_pair->show_writes_of_peer(entry.shows_before);
+    entry.effects->give_back_places(entry.is_receive, entry.retires);
+    if (entry.shows_before != 0) entry.effects->show_writes_of_peer(entry.shows_before);
   }
   return taken;
 }
@@ -51,7 +50,7 @@ void CompletionQueueState::spend_on_message(const Entry& entry) const {
   const bool is_message =
       entry.is_receive && entry.completion.status == fabric::CompletionStatus::success;
   if (world_.running == nullptr || !is_message) return;
-  if (!entry.queue_pair->connection().is_stream()) return;
+  if (!entry.effects->is_of_stream()) return;
   world_.spend(world_.costs->stream_receive_ps(entry.completion.length_bytes));
 }
 
@@ -67,7 +66,7 @@ bool CompletionQueueState::wait(std::uint64_t deadline_ns) {
   return first_ != end_;
 }
 
-void CompletionQueueState::release(const QueuePairActor& queue_pair, std::uint32_t entries) {
+void CompletionQueueState::release(const PollEffects& effects, std::uint32_t entries) {
   FALAFEL_ASSERT(entries <= reserved_, "{} entries are given back of {} reserved", entries,
                  reserved_);
   touch(Access::writes);
@@ -75,10 +74,10 @@ void CompletionQueueState::release(const QueuePairActor& queue_pair, std::uint32
   std::uint64_t end_of_kept = first_;
   for (std::uint64_t index = first_; index != end_; ++index) {
     const Entry entry = ring_[index];
-    if (entry.queue_pair != &queue_pair) {
+    if (entry.effects != &effects) {
       ring_[end_of_kept++] = entry;
     } else if (entry.is_receive) {
-      entry.queue_pair->give_back_places(entry.is_receive, entry.retires);
+      entry.effects->give_back_places(entry.is_receive, entry.retires);
     }
   }
   end_ = end_of_kept;

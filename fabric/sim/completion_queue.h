@@ -6,6 +6,7 @@
 
 #include "fabric/fabric.h"
 #include "fabric/sim/fiber.h"
+#include "fabric/sim/poll_effects.h"
 #include "fabric/sim/ring.h"
 #include "fabric/sim/touches.h"
 #include "fabric/sim/world.h"
@@ -13,7 +14,6 @@
 namespace falafel::sim {
 
 class HostState;
-class QueuePairActor;
 
 inline constexpr std::uint64_t all_places = ~std::uint64_t{0};
 
@@ -32,7 +32,7 @@ class CompletionQueueState {
   // sees the WRITEs before the place `shows_before` in the peer's send queue.
   struct Entry {
     fabric::WorkCompletion completion;
-    QueuePairActor* queue_pair = nullptr;
+    const PollEffects* effects = nullptr;  // on its queue pair
     std::uint32_t retires = 0;
     bool is_receive = false;  // also if the completion does not say so, because it failed
     std::uint64_t shows_before = 0;
@@ -53,7 +53,7 @@ class CompletionQueueState {
     reserved_ += entries;
   }
   // Gives back the entries that a closed queue pair had reserved, and drops its completions.
-  void release(const QueuePairActor& queue_pair, std::uint32_t entries);
+  void release(const PollEffects& effects, std::uint32_t entries);
 
   // Appends an entry, which the caller fills, and wakes those who wait.
   Entry& push() {

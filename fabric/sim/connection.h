@@ -126,6 +126,11 @@ class Connection {
   // From now on, the peer's processor sees the WRITEs before that place in this side's send queue.
   void show_writes_before(std::uint64_t place) const;
 
+  // From now on, this side's processor sees the WRITEs before that place in the peer's send queue.
+  void show_writes_of_peer(std::uint64_t before_place) const {
+    if (peer_side_ != nullptr) peer_side_->show_writes_before(before_place);
+  }
+
   // Records what happened to a request of this side. `block`: the memory that it accessed.
   void trace(EventKind kind, const Request& request, std::uint64_t offset, std::uint64_t word,
              std::span<const std::byte> data, const fabric::MemoryBlock* block = nullptr) const;

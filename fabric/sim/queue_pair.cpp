@@ -40,6 +40,7 @@ QueuePairActor::QueuePairActor(World& world, DeviceState& device, std::uint32_t 
       shared_receives_(shared_receives_of(options)),
       own_receives_(number),
       receives_(shared_receives_ == nullptr ? own_receives_ : shared_receives_->receives()),
+      poll_effects_(connection_, sends_, receives_, shared_receives_ != nullptr),
       responder_(connection_, receives_, *this),
       ordering_(connection_, sends_),
       failure_(connection_, sends_, ordering_),
@@ -199,7 +200,7 @@ void QueuePairActor::push_send_completion(const Request& request, CompletionStat
   entry.completion.queue_pair_number = number();
   entry.completion.source = {};
   entry.completion.immediate.reset();
-  entry.queue_pair = this;
+  entry.effects = &poll_effects_;
   entry.retires = places;
   entry.is_receive = false;
   entry.shows_before = shown_by(status);
@@ -219,20 +220,10 @@ void QueuePairActor::fail_receive(const fabric::WorkCompletion& completion) {
 void QueuePairActor::push_receive_completion(const fabric::WorkCompletion& completion,
                                              std::uint64_t shows_before) {
   receive_completions_.push() = {.completion = completion,
-                                 .queue_pair = this,
+                                 .effects = &poll_effects_,
                                  .retires = 1,
                                  .is_receive = true,
                                  .shows_before = shows_before};
-}
-
-void QueuePairActor::show_writes_of_peer(std::uint64_t before_place) {
-  const QueuePairActor* peer = connection_.peer();
-  if (peer != nullptr) peer->connection_.show_writes_before(before_place);
-}
-
-void QueuePairActor::give_back_receives(std::uint32_t places) {
-  if (shared_receives_ != nullptr) receives_.touch_back(world_);
-  receives_.give_back_places(places);
 }
 
 // Faults

@@ -32,6 +32,7 @@
 #include "fabric/sim/failure.h"
 #include "fabric/sim/messages.h"
 #include "fabric/sim/ordering.h"
+#include "fabric/sim/poll_effects.h"
 #include "fabric/sim/receive_queue.h"
 #include "fabric/sim/responder.h"
 #include "fabric/sim/scheduler.h"
@@ -109,16 +110,6 @@ class QueuePairActor : public Actor,
   // This queue pair makes no step for this time.
   void stall(std::uint64_t duration_ns);
 
-  // For the completion queue, which calls it when a completion is polled.
-  void give_back_places(bool of_receives, std::uint32_t places) {
-    if (of_receives) {
-      give_back_receives(places);
-    } else {
-      sends_.give_back_places(places);
-    }
-  }
-  // The processor of this side sees the WRITEs before that place in the peer's send queue.
-  void show_writes_of_peer(std::uint64_t before_place);
   // Determines whether this queue pair has work. Call after a change that its requests depend on.
   void refresh() {
     touch_as_a_whole();
@@ -148,7 +139,6 @@ class QueuePairActor : public Actor,
   void announce(const fabric::WorkRequest& work) const;
   std::uint64_t cost_of_posting_ps(std::span<const fabric::WorkRequest> chain) const;
   void ring_doorbell();
-  void give_back_receives(std::uint32_t places);
 
   void find_next();
   void update_stream();
@@ -263,6 +253,7 @@ class QueuePairActor : public Actor,
   SharedReceiveQueueState* shared_receives_;  // null: none
   ReceiveQueue own_receives_;
   ReceiveQueue& receives_;  // the shared one, if there is one
+  PollEffects poll_effects_;
   Responder responder_;
   Ordering ordering_;
   Failure failure_;

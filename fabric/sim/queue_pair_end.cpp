@@ -125,10 +125,11 @@ void QueuePairActor::close() {
   sends_.release_done();
   connection_.stop_watching();
   end_stall();
-  send_completions_.release(*this, connection_.options().max_send_requests);
-  receive_completions_.release(*this, shared_receives_ == nullptr
-                                          ? connection_.options().max_receive_requests
-                                          : shared_receives_->detach(*this, receive_completions_));
+  send_completions_.release(poll_effects_, connection_.options().max_send_requests);
+  receive_completions_.release(poll_effects_,
+                               shared_receives_ == nullptr
+                                   ? connection_.options().max_receive_requests
+                                   : shared_receives_->detach(*this, receive_completions_));
   world_.trace.record({.kind = EventKind::queue_pair_error, .detail = 1, .subject = number()});
   if (closing_notice_ != nullptr) closing_notice_->waiters().wake_all();
   end_stream(EndOfStream::Cause::closed);
@@ -163,7 +164,7 @@ bool QueuePairActor::wait_until_peer_closed(std::uint64_t deadline_ns) {
 void QueuePairActor::receive_what_lands() {
   if (connection_.peer() == nullptr) return;
   connection_.peer()->land();
-  show_writes_of_peer(all_places);
+  connection_.show_writes_of_peer(all_places);
 }
 
 // Completes all admitted requests in memory at once.
