@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "fabric/sim/actor.h"
 #include "fabric/sim/host_life.h"
-#include "fabric/sim/scheduler.h"
 #include "fabric/wait_list.h"
 
 namespace falafel::sim {

@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
+#include "fabric/sim/actor.h"
 #include "fabric/sim/host_life.h"
-#include "fabric/sim/scheduler.h"
 
 namespace falafel::sim {
 

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "fabric/fabric.h"
+#include "fabric/sim/actor.h"
 #include "fabric/sim/fiber.h"
-#include "fabric/sim/scheduler.h"
 
 namespace falafel::sim {
 

@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "fabric/sim/words.h"
-#include "fabric/sim/world.h"
+#include "fabric/work_request.h"
 
 namespace falafel::sim {
 
@@ -17,10 +17,6 @@ const std::byte* word_at(const std::byte* address) {
 
 }  // namespace
 
-LateWords::Words::iterator LateWords::first_in(const std::byte* begin) {
-  return words_.lower_bound(word_at(begin));
-}
-
 // If the word is late already, the change of the earlier WRITE becomes visible: the processor is at
 // most one change behind.
 void LateWords::retain(const std::byte* begin, std::uint64_t length_bytes, const Source& source) {
@@ -31,7 +27,7 @@ void LateWords::retain(const std::byte* begin, std::uint64_t length_bytes, const
 }
 
 void LateWords::forget(const std::byte* begin, std::uint64_t length_bytes) {
-  words_.erase(first_in(begin), words_.lower_bound(begin + length_bytes));
+  words_.erase(words_.lower_bound(word_at(begin)), words_.lower_bound(begin + length_bytes));
 }
 
 void LateWords::reveal(std::uint32_t queue_pair, std::uint64_t before_place) {
@@ -41,21 +37,19 @@ void LateWords::reveal(std::uint32_t queue_pair, std::uint64_t before_place) {
   });
 }
 
-// A run of neighbors among the late words stays late; the others become visible.
-void LateWords::look(World& world, const std::byte* begin, std::span<std::byte> seen,
-                     Answers sufficient) {
+std::uint64_t LateWords::count_in(const std::byte* begin, std::uint64_t length_bytes) const {
+  return static_cast<std::uint64_t>(
+      std::distance(words_.lower_bound(word_at(begin)), words_.lower_bound(begin + length_bytes)));
+}
+
+void LateWords::look(const std::byte* begin, std::span<std::byte> seen,
+                     const Neighbors& stay_late) {
   const std::byte* const end = begin + seen.size();
-  const auto first = first_in(begin);
   const auto last = words_.lower_bound(end);
-  const auto count = static_cast<std::uint64_t>(std::distance(first, last));
-  if (count == 0) return;
-  const std::uint64_t late = world.choose(ChoiceKind::visibility, count + 1, sufficient);
-  const std::uint64_t start =
-      late == 0 || late == count ? 0 : world.choose(ChoiceKind::visibility, count);
-  if (late > 0) world.count(SimulatorProbe::processor_saw_old_word);
+  const std::uint64_t count = count_in(begin, seen.size());
   std::uint64_t index = 0;
-  for (auto word = first; word != last; ++index) {
-    if ((index + count - start) % count >= late) {
+  for (auto word = words_.lower_bound(word_at(begin)); word != last; ++index) {
+    if ((index + count - stay_late.first) % count >= stay_late.count) {
       word = words_.erase(word);
       continue;
     }

@@ -13,11 +13,7 @@
 #include <map>
 #include <span>
 
-#include "fabric/sim/strategies/strategy.h"
-
 namespace falafel::sim {
-
-struct World;
 
 class LateWords {
  public:
@@ -35,10 +31,17 @@ class LateWords {
   void forget(const std::byte* begin, std::uint64_t length_bytes);
   // All WRITEs before that place in the send queue of the queue pair become visible.
   void reveal(std::uint32_t queue_pair, std::uint64_t before_place);
+  std::uint64_t count_in(const std::byte* begin, std::uint64_t length_bytes) const;
+
+  // The neighbors among the late words of a range that stay late: `count` of them, from the one of
+  // number `first` on. Behind the last one, the first one follows.
+  struct Neighbors {
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+  };
   // The processor reads: replaces the memory from `begin` on, in `seen`, by the words that it sees.
-  // `sufficient` are the numbers of late words that an exploration goes through.
-  void look(World& world, const std::byte* begin, std::span<std::byte> seen,
-            Answers sufficient = all_answers);
+  // The other late words become visible.
+  void look(const std::byte* begin, std::span<std::byte> seen, const Neighbors& stay_late);
 
  private:
   struct LateWord {
@@ -47,8 +50,6 @@ class LateWords {
   };
   // Keys of one block are in the order of its words. The order of blocks does not matter.
   using Words = std::map<const std::byte*, LateWord>;
-
-  Words::iterator first_in(const std::byte* begin);
 
   Words words_;
 };

@@ -157,11 +157,24 @@ void MemoryBlock::show_newest(std::uint64_t offset, std::uint64_t length_bytes) 
 // The processor reads: replaces memory from `begin` on, in `seen`, by what it sees.
 inline void MemoryBlock::look(const std::byte* begin, std::span<std::byte> seen,
                               Answers late_words) {
-  if (!world_.late_words.empty()) world_.late_words.look(world_, begin, seen, late_words);
+  if (!world_.late_words.empty()) look_at_late_words(begin, seen, late_words);
   const StoreBuffer* const buffer = store_buffer();
   if (buffer == nullptr || buffer->empty()) return;
   world_.count(SimulatorProbe::load_passed_store);
   buffer->show_own_stores(begin, seen);
+}
+
+// A run of neighbors among the late words stays late; the others become visible. `sufficient` are
+// the numbers of late words that an exploration goes through.
+void MemoryBlock::look_at_late_words(const std::byte* begin, std::span<std::byte> seen,
+                                     Answers sufficient) {
+  const std::uint64_t count = world_.late_words.count_in(begin, seen.size());
+  if (count == 0) return;
+  const std::uint64_t late = world_.choose(ChoiceKind::visibility, count + 1, sufficient);
+  const std::uint64_t first =
+      late == 0 || late == count ? 0 : world_.choose(ChoiceKind::visibility, count);
+  if (late > 0) world_.count(SimulatorProbe::processor_saw_old_word);
+  world_.late_words.look(begin, seen, {.first = first, .count = late});
 }
 
 std::uint64_t MemoryBlock::load(std::uint64_t offset) { return load(offset, all_answers); }

@@ -81,6 +81,7 @@ class MemoryBlock final : public fabric::MemoryBlock,
   }
   void report_access(std::uint64_t offset, std::uint64_t length_bytes, Access access);
   void look(const std::byte* begin, std::span<std::byte> seen, Answers late_words = all_answers);
+  void look_at_late_words(const std::byte* begin, std::span<std::byte> seen, Answers sufficient);
   void show_newest(std::uint64_t offset, std::uint64_t length_bytes);
   template <typename Move>
   void move_torn(std::uint64_t offset, std::uint64_t length_bytes, Move move);

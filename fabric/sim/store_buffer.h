@@ -21,7 +21,7 @@
 #include <string>
 
 #include "fabric/fabric.h"
-#include "fabric/sim/scheduler.h"
+#include "fabric/sim/actor.h"
 #include "fabric/sim/touches.h"
 
 namespace falafel::sim {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fabric/sim/scheduler.h"
+#include "fabric/sim/actor.h"
 
 namespace falafel::sim::timing {
 
