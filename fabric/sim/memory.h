@@ -1,4 +1,4 @@
-// Memory of simulated hosts: blocks, and the protection domains that register regions over them.
+// Memory blocks of simulated hosts: how their processors read and write them.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,6 @@
 
 #include "fabric/fabric.h"
 #include "fabric/sim/range_set.h"
-#include "fabric/sim/region_table.h"
 #include "fabric/sim/store_buffer.h"
 #include "fabric/sim/touches.h"
 
@@ -99,26 +98,6 @@ class MemoryBlock final : public fabric::MemoryBlock,
   std::byte* data_;
   std::uint64_t size_bytes_;
   RangeSet uncommitted_;
-};
-
-class ProtectionDomain final : public fabric::ProtectionDomain {
- public:
-  ProtectionDomain(World& world, HostState& host, std::uint32_t number)
-      : world_(world), host_(host), number_(number) {}
-  fabric::Result<std::unique_ptr<fabric::MemoryRegion>> register_memory(
-      std::shared_ptr<fabric::MemoryBlock> block, std::uint64_t offset, std::uint64_t length_bytes,
-      fabric::Access access) override;
-
-  std::uint32_t number() const { return number_; }
-  HostState& host() const { return host_; }
-
- private:
-  std::uint32_t give_key(Region region);
-
-  World& world_;
-  std::weak_ptr<const World> world_lifetime_;
-  HostState& host_;
-  std::uint32_t number_;
 };
 
 }  // namespace falafel::sim

@@ -3,7 +3,7 @@
 #include "fabric/sim/device_state.h"
 #include "fabric/sim/host_state.h"
 #include "fabric/sim/local_buffer.h"
-#include "fabric/sim/memory.h"
+#include "fabric/sim/protection_domain.h"
 
 namespace falafel::sim {
 

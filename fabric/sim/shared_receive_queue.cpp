@@ -5,7 +5,7 @@
 #include "fabric/posting_rules.h"
 #include "fabric/sim/device_state.h"
 #include "fabric/sim/host_state.h"
-#include "fabric/sim/memory.h"
+#include "fabric/sim/protection_domain.h"
 #include "fabric/sim/world.h"
 
 namespace falafel::sim {
