@@ -1,19 +1,15 @@
 #include "fabric/sim/existing_programs.h"
 
-#include "fabric/sim/device.h"
-#include "fabric/sim/host.h"
-#include "fabric/sim/memory.h"
-#include "fabric/sim/queue_pair.h"
-#include "fabric/sim/queue_pair_creation.h"
-#include "fabric/sim/shared_receive_queue.h"
+#include "fabric/sim/host/device.h"
+#include "fabric/sim/host/host.h"
+#include "fabric/sim/memory/memory.h"
+#include "fabric/sim/network/queue_pair.h"
+#include "fabric/sim/network/queue_pair_creation.h"
+#include "fabric/sim/network/shared_receive_queue.h"
 
 namespace falafel::sim {
 
 namespace {
-
-QueuePairActor& actor_of(const fabric::QueuePair& queue_pair) {
-  return static_cast<const QueuePair&>(queue_pair).actor();
-}
 
 CompletionQueueState& state_of(const fabric::CompletionQueue& queue) {
   return static_cast<const CompletionQueue&>(queue).state();

@@ -10,7 +10,7 @@
 #include <span>
 
 #include "fabric/fabric.h"
-#include "fabric/sim/connection.h"
+#include "fabric/sim/network/connection.h"
 #include "fabric/sim/options/options.h"
 
 namespace falafel::sim {

@@ -2,16 +2,12 @@
 
 #include <utility>
 
-#include "fabric/sim/host.h"
-#include "fabric/sim/queue_pair.h"
+#include "fabric/sim/host/host.h"
+#include "fabric/sim/network/queue_pair.h"
 
 namespace falafel::sim {
 
 namespace {
-
-QueuePairActor& actor_of(const fabric::QueuePair& queue_pair) {
-  return static_cast<const QueuePair&>(queue_pair).actor();
-}
 
 World& world_of(const fabric::Host& host) { return static_cast<const Host&>(host).world(); }
 

@@ -6,14 +6,14 @@
 #include <stdexcept>
 #include <utility>
 
-#include "fabric/sim/chosen_faults.h"
-#include "fabric/sim/completion_queue.h"
-#include "fabric/sim/faults.h"
-#include "fabric/sim/fiber.h"
-#include "fabric/sim/handshake.h"
-#include "fabric/sim/host.h"
-#include "fabric/sim/queue_pair.h"
-#include "fabric/sim/world.h"
+#include "fabric/sim/host/chosen_faults.h"
+#include "fabric/sim/host/faults.h"
+#include "fabric/sim/host/host.h"
+#include "fabric/sim/network/completion_queue.h"
+#include "fabric/sim/network/handshake.h"
+#include "fabric/sim/network/queue_pair.h"
+#include "fabric/sim/run/fiber.h"
+#include "fabric/sim/run/world.h"
 
 namespace falafel::sim {
 

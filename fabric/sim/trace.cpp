@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "fabric/sim/words.h"
+#include "fabric/sim/words/words.h"
 
 namespace falafel::sim {
 

@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "fabric/sim/range_set.h"
 #include "fabric/sim/simulation.h"
 #include "fabric/sim/strategies/random_strategy.h"
+#include "fabric/sim/words/range_set.h"
 
 namespace falafel::sim {
 namespace {
