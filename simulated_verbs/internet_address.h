@@ -10,9 +10,15 @@
 #include <string_view>
 
 #include "simulated_verbs/subnet.h"
-#include "simulated_verbs/tcp_stack.h"
 
 namespace falafel::simulated_verbs {
+
+struct Endpoint {
+  std::uint32_t address = 0;  // IPv4, in the host's byte order; 0: any
+  std::uint16_t port = 0;
+
+  friend bool operator==(const Endpoint&, const Endpoint&) = default;
+};
 
 inline constexpr std::uint32_t any_address = 0;
 inline constexpr std::uint32_t loopback_address = 0x7f000001;  // 127.0.0.1

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "fabric/time_units.h"
-#include "simulated_verbs/internet_address.h"
 
 namespace falafel::simulated_verbs {
 

@@ -7,19 +7,13 @@
 #include <memory>
 
 #include "fabric/fabric.h"
+#include "simulated_verbs/internet_address.h"
 #include "simulated_verbs/subnet.h"
 
 namespace falafel::simulated_verbs {
 
 // The result of a system call as the Linux kernel returns it: an errno is a negative number.
 using SystemResult = long;
-
-struct Endpoint {
-  std::uint32_t address = 0;  // IPv4, in the host's byte order; 0: any
-  std::uint16_t port = 0;
-
-  friend bool operator==(const Endpoint&, const Endpoint&) = default;
-};
 
 class TcpStack {
  public:
