@@ -8,8 +8,6 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "simulated_verbs/process.h"
-
 // The linker gives the names.
 // NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming)
 
@@ -79,7 +77,7 @@ ProgramCopies::Taken& ProgramCopies::find_free(std::string_view program) {
 }
 
 ProgramCopy& ProgramCopies::take(std::string_view program,
-                                 const std::shared_ptr<Process>& process) {
+                                 const std::shared_ptr<const void>& process) {
   Taken& taken = find_free(program);
   taken.process = process;
   restore(*taken.copy);

@@ -13,8 +13,6 @@
 
 namespace falafel::simulated_verbs {
 
-class Process;
-
 // An entry of the table that the script program_copies writes.
 struct ProgramCopy {
   const char* program;
@@ -34,12 +32,12 @@ class ProgramCopies {
   // A copy that no process of the run had before. If there is none, a copy whose process is over,
   // although late requests of that one may still concern it. Throws a std::runtime_error if all
   // processes still run.
-  ProgramCopy& take(std::string_view program, const std::shared_ptr<Process>& process);
+  ProgramCopy& take(std::string_view program, const std::shared_ptr<const void>& process);
 
  private:
   struct Taken {
     ProgramCopy* copy;
-    std::weak_ptr<Process> process;
+    std::weak_ptr<const void> process;
   };
 
   Taken& find_free(std::string_view program);
