@@ -62,7 +62,8 @@ QueuePair::QueuePair(ProtectionDomain& owner, const ibv_qp_init_attr& wanted)
 }
 
 QueuePair::~QueuePair() {
-  process.subnet().remove(process.lid(), *this);
+  process.subnet().remove(process.lid(), qp_base.qp_num);
+  for (const auto& [address, other] : process.subnet().queue_pairs()) other->hear_end_of(*this);
   --domain.users;
   --sends.users;
   --receives.users;

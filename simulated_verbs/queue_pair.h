@@ -44,8 +44,6 @@ struct QueuePair : ibv_qp_ex, ObjectOfProgram {
   // As the fabric sees it: it may have failed since the last call.
   ibv_qp_state current_state() const;
   bool may_receive() const;
-  // Another queue pair was destroyed.
-  void hear_end_of(const QueuePair& peer);
 
   Process& process;
   ProtectionDomain& domain;
@@ -76,6 +74,8 @@ struct QueuePair : ibv_qp_ex, ObjectOfProgram {
   QueuePair* named_peer() const;
   bool names(const QueuePair& other) const;
   void connect_if_possible();
+  // Another queue pair was destroyed.
+  void hear_end_of(const QueuePair& peer);
   bool is_out_of_sequence_with(const QueuePair& responder) const;
 
   int post_for_window(const ibv_send_wr& work);

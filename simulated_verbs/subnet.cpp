@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "fabric/assert.h"
-#include "simulated_verbs/queue_pair.h"
 
 namespace falafel::simulated_verbs {
 
@@ -40,11 +39,6 @@ ProgramHeap& Subnet::add_heap(std::uint16_t lid) {
 void Subnet::add(std::uint16_t lid, std::uint32_t number, QueuePair& queue_pair) {
   const bool is_new = queue_pairs_.emplace(std::pair(lid, number), &queue_pair).second;
   FALAFEL_ASSERT(is_new, "queue pair {} of LID {} exists twice", number, lid);
-}
-
-void Subnet::remove(std::uint16_t lid, const QueuePair& queue_pair) {
-  queue_pairs_.erase({lid, queue_pair.qp_base.qp_num});
-  for (const auto& [address, other] : queue_pairs_) other->hear_end_of(queue_pair);
 }
 
 QueuePair* Subnet::find(std::uint16_t lid, std::uint32_t number) const {

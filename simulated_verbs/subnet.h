@@ -27,6 +27,8 @@ class Subnet {
   // Takes a violation: a property and an explanation.
   using Report = std::function<void(std::string property, std::string explanation)>;
 
+  using QueuePairs = std::map<std::pair<std::uint16_t, std::uint32_t>, QueuePair*>;
+
   // See ProgramsOptions.
   Subnet(Report report, bool is_strict, bool has_shared_heaps = false)
       : report_(std::move(report)), is_strict_(is_strict), has_shared_heaps_(has_shared_heaps) {}
@@ -48,9 +50,10 @@ class Subnet {
   // Queue pair numbers are unique in the subnet, and none is given twice.
   std::uint32_t next_queue_pair_number() { return next_number_++; }
   void add(std::uint16_t lid, std::uint32_t number, QueuePair& queue_pair);
-  void remove(std::uint16_t lid, const QueuePair& queue_pair);
+  void remove(std::uint16_t lid, std::uint32_t number) { queue_pairs_.erase({lid, number}); }
   // Null if there is none, for example because it was destroyed.
   QueuePair* find(std::uint16_t lid, std::uint32_t number) const;
+  const QueuePairs& queue_pairs() const { return queue_pairs_; }
 
   // The fabric gives a queue pair another number than the program knows.
   void note_number(std::uint32_t in_fabric, std::uint32_t of_program);
@@ -85,7 +88,7 @@ class Subnet {
   std::vector<std::unique_ptr<ProgramHeap>> heaps_;
   ProgramCopies program_copies_;
   std::map<std::uint16_t, std::uint32_t> processes_;  // how many there were, by LID
-  std::map<std::pair<std::uint16_t, std::uint32_t>, QueuePair*> queue_pairs_;
+  QueuePairs queue_pairs_;  // by LID and number
   std::map<std::uint32_t, std::uint32_t> numbers_;  // of the program, by that of the fabric
   std::map<std::uint32_t, std::uint64_t> bases_;
   std::uint32_t next_number_ = first_number;
