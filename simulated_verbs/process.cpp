@@ -11,6 +11,7 @@
 #include "simulated_verbs/program_heap.h"
 #include "simulated_verbs/sockets.h"
 #include "simulated_verbs/subnet.h"
+#include "simulated_verbs/tcp_stack.h"
 #include "simulated_verbs/threads.h"
 #include "simulated_verbs/verbs_objects.h"
 
@@ -44,7 +45,8 @@ Process::Process(Subnet& subnet, fabric::Host& host)
       activity_(host.create_event()),
       patience_ns_(least_patience_ns),
       verbs_(std::make_unique<VerbsObjects>(*this)),
-      sockets_(std::make_unique<Sockets>(*this)),
+      sockets_(std::make_unique<Sockets>(
+          std::make_shared<TcpStack>(subnet, host, lid_, activity_))),
       threads_(std::make_unique<Threads>(*this)) {}
 
 Process::~Process() {

@@ -12,7 +12,6 @@
 
 #include "simulated_verbs/internet_address.h"
 #include "simulated_verbs/not_simulated.h"
-#include "simulated_verbs/process.h"
 
 namespace falafel::simulated_verbs {
 
@@ -54,10 +53,8 @@ SystemResult read_sockaddr(const sockaddr* address, socklen_t length, Endpoint& 
 
 }  // namespace
 
-Sockets::Sockets(Process& process)
-    : stack_(std::make_shared<TcpStack>(process.subnet(), process.host(), process.lid(),
-                                        process.activity())),
-      next_port_(first_ephemeral_port) {}
+Sockets::Sockets(std::shared_ptr<TcpStack> stack)
+    : stack_(std::move(stack)), next_port_(first_ephemeral_port) {}
 
 Sockets::~Sockets() {
   if (!stack_->host().is_cancelled()) return;

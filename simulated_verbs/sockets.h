@@ -25,13 +25,11 @@
 
 namespace falafel::simulated_verbs {
 
-class Process;
-
 class Sockets {
  public:
   static constexpr int first_descriptor = 1'000'000;
 
-  explicit Sockets(Process& process);
+  explicit Sockets(std::shared_ptr<TcpStack> stack);
   // Closes all. Does not wait: fibers of the host deliver what the program has sent.
   ~Sockets();
   Sockets(const Sockets&) = delete;
