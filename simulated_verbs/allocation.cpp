@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/program_heap.h"
 

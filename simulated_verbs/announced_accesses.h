@@ -6,17 +6,19 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/memory_region.h"
 #include "simulated_verbs/plain_accesses.h"
 #include "simulated_verbs/process.h"
-#include "simulated_verbs/threads.h"
+#include "simulated_verbs/thread.h"
+#include "simulated_verbs/verbs_objects.h"
 
 namespace falafel::simulated_verbs {
 
 // The region of the running process that contains the address; null if there is none.
 inline MemoryRegion* region_at(const void* address) {
-  Thread* const thread = running_thread();
-  return thread == nullptr ? nullptr : thread->plain_accesses().find_region(address);
+  const Process* const process = running_process();
+  return process == nullptr ? nullptr : process->verbs().find_region(address);
 }
 
 inline void announce_other_access() {

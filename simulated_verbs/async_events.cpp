@@ -6,6 +6,7 @@
 
 #include "fabric/sim/existing_programs.h"
 #include "simulated_verbs/descriptor.h"
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/not_simulated.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/sockets.h"

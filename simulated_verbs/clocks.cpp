@@ -10,6 +10,7 @@
 #include <ctime>
 
 #include "fabric/time_units.h"
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/sockets.h"
 

@@ -7,6 +7,7 @@
 
 #include "simulated_verbs/completion_queue.h"
 #include "simulated_verbs/descriptor.h"
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/sockets.h"
 #include "simulated_verbs/verbs_objects.h"

@@ -10,6 +10,7 @@
 #include "simulated_verbs/async_events.h"
 #include "simulated_verbs/errors.h"
 #include "simulated_verbs/extended_functions.h"
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/memory_window.h"
 #include "simulated_verbs/posting.h"
 #include "simulated_verbs/process.h"

@@ -6,6 +6,7 @@
 #include "simulated_verbs/completion_queue.h"
 #include "simulated_verbs/errors.h"
 #include "simulated_verbs/extended_functions.h"
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/not_simulated.h"
 #include "simulated_verbs/process.h"
 

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "fabric/time_units.h"
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/threads.h"
 

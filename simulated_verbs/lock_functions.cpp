@@ -4,8 +4,8 @@
 
 #include <ctime>
 
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/lock_calls.h"
-#include "simulated_verbs/process.h"
 
 // NOLINTBEGIN(readability-identifier-naming): the linker gives the names.
 

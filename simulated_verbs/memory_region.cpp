@@ -9,6 +9,7 @@
 #include "fabric/sim/existing_programs.h"
 #include "simulated_verbs/errors.h"
 #include "simulated_verbs/invalid_calls.h"
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/not_simulated.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/subnet.h"

@@ -5,6 +5,7 @@
 #include "fabric/sim/existing_programs.h"
 #include "fabric/sim/memory_windows.h"
 #include "simulated_verbs/errors.h"
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/memory_window.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/subnet.h"

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "simulated_verbs/internet_address.h"
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/not_simulated.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/program_heap.h"

@@ -8,8 +8,7 @@
 
 #include "fabric/sim/existing_programs.h"
 #include "simulated_verbs/memory_region.h"
-#include "simulated_verbs/process.h"
-#include "simulated_verbs/verbs_objects.h"
+#include "simulated_verbs/process_site.h"
 
 namespace falafel::simulated_verbs {
 
@@ -26,13 +25,6 @@ std::uint64_t digest(std::span<const std::byte> bytes) {
 }
 
 }  // namespace
-
-MemoryRegion* PlainAccesses::find_region(const void* address) const {
-  for (const auto& region : process_.verbs().memory_regions.all()) {
-    if (region->contains(address)) return region.get();
-  }
-  return nullptr;
-}
 
 std::span<const std::byte> PlainAccesses::load(const MemoryRegion& region, const void* address,
                                                std::size_t length_bytes) {

@@ -18,17 +18,14 @@
 
 namespace falafel::simulated_verbs {
 
-class Process;
+class ProcessSite;
 struct MemoryRegion;
 
 class PlainAccesses {
  public:
-  explicit PlainAccesses(Process& process) : process_(process) {}
+  explicit PlainAccesses(ProcessSite& process) : process_(process) {}
   PlainAccesses(const PlainAccesses&) = delete;
   PlainAccesses& operator=(const PlainAccesses&) = delete;
-
-  // The region of the process that contains the address; null if there is none.
-  MemoryRegion* find_region(const void* address) const;
 
   // Call before the thread loads or stores that range of the region.
   void expect_load(const MemoryRegion& region, const void* address, std::size_t length_bytes);
@@ -65,7 +62,7 @@ class PlainAccesses {
   bool polls(const void* address, std::uint64_t value);
   void settle_access();
 
-  Process& process_;
+  ProcessSite& process_;
   std::uint32_t accesses_ = 0;  // since the last call
   std::vector<std::byte> seen_;
   std::vector<std::byte> newest_;

@@ -1,6 +1,6 @@
 #include "simulated_verbs/posting.h"
 
-#include "simulated_verbs/process.h"
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/queue_pair.h"
 #include "simulated_verbs/shared_receive_queue.h"
 

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/program_copies.h"
 #include "simulated_verbs/subnet.h"

@@ -8,6 +8,7 @@
 #include "simulated_verbs/errors.h"
 #include "simulated_verbs/extended_functions.h"
 #include "simulated_verbs/invalid_calls.h"
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/not_simulated.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/subnet.h"

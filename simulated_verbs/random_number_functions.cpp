@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/sockets.h"
 

@@ -3,7 +3,7 @@
 #include <cerrno>
 
 #include "simulated_verbs/extended_functions.h"
-#include "simulated_verbs/process.h"
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/queue_pair.h"
 
 namespace falafel::simulated_verbs {

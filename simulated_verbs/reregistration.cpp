@@ -7,6 +7,7 @@
 #include <cstddef>
 
 #include "simulated_verbs/invalid_calls.h"
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/verbs_objects.h"
 

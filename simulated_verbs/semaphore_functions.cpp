@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <ctime>
 
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/lock_calls.h"
-#include "simulated_verbs/process.h"
 
 // NOLINTBEGIN(readability-identifier-naming): the linker gives the names.
 

@@ -88,8 +88,8 @@ class Subnet {
   std::vector<std::unique_ptr<ProgramHeap>> heaps_;
   ProgramCopies program_copies_;
   std::map<std::uint16_t, std::uint32_t> processes_;  // how many there were, by LID
-  QueuePairs queue_pairs_;  // by LID and number
-  std::map<std::uint32_t, std::uint32_t> numbers_;  // of the program, by that of the fabric
+  QueuePairs queue_pairs_;                            // by LID and number
+  std::map<std::uint32_t, std::uint32_t> numbers_;    // of the program, by that of the fabric
   std::map<std::uint32_t, std::uint64_t> bases_;
   std::uint32_t next_number_ = first_number;
   std::map<std::uint32_t, std::uint32_t> keys_of_windows_;     // by number

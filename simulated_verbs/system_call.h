@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/sockets.h"
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/not_simulated.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/threads.h"

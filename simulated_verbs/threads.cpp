@@ -3,18 +3,14 @@
 #include <cerrno>
 #include <utility>
 
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/process.h"
 
 namespace falafel::simulated_verbs {
 
-void* Thread::value(pthread_key_t key) const {
-  const auto found = values_.find(key);
-  return found == values_.end() ? nullptr : found->second;
-}
-
 Threads::Threads(Process& process)
     : process_(process), finished_(process.host().create_event()), locks_(process.host()) {
-  threads_.push_back(std::make_unique<Thread>(process, 1));
+  threads_.push_back(std::make_unique<Thread>(process, process, 1));
 }
 
 int Threads::run_main(const std::function<int()>& main) {
@@ -34,7 +30,7 @@ void Threads::end_all() {
 }
 
 Thread& Threads::start(bool is_detached, Body body) {
-  threads_.push_back(std::make_unique<Thread>(process_, threads_.size() + 1));
+  threads_.push_back(std::make_unique<Thread>(process_, process_, threads_.size() + 1));
   Thread& thread = *threads_.back();
   thread.is_detached_ = is_detached;
   // If the host crashes, its fibers end one by one, and the process with the last of them. One that

@@ -12,7 +12,7 @@
 
 #include "fabric/fabric.h"
 #include "simulated_verbs/locks.h"
-#include "simulated_verbs/plain_accesses.h"
+#include "simulated_verbs/thread.h"
 
 namespace falafel::simulated_verbs {
 
@@ -24,34 +24,6 @@ struct ThreadExit {
 };
 struct ProcessExit {
   int status = 0;
-};
-
-class Thread {
- public:
-  Thread(Process& process, pthread_t number)
-      : process_(process), number_(number), plain_accesses_(process) {}
-  Thread(const Thread&) = delete;
-  Thread& operator=(const Thread&) = delete;
-
-  Process& process() const { return process_; }
-  pthread_t number() const { return number_; }
-  PlainAccesses& plain_accesses() { return plain_accesses_; }
-  // The value that pthread_setspecific set; null if there is none.
-  void* value(pthread_key_t key) const;
-  void set_value(pthread_key_t key, void* value) { values_[key] = value; }
-
- private:
-  friend class Threads;
-
-  Process& process_;
-  pthread_t number_;
-  PlainAccesses plain_accesses_;
-  std::map<pthread_key_t, void*> values_;
-  fabric::FiberId fiber_ = 0;
-  bool is_detached_ = false;
-  bool is_joined_ = false;
-  bool is_finished_ = false;
-  void* result_ = nullptr;
 };
 
 class Threads {

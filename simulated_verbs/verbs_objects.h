@@ -59,6 +59,9 @@ class VerbsObjects : public ObjectOfProgram {
  public:
   explicit VerbsObjects(Process& process) : device(process) {}
 
+  // The region that contains the address; null if there is none.
+  MemoryRegion* find_region(const void* address) const;
+
   Device device;
   Objects<Context> contexts;
   Objects<ProtectionDomain> protection_domains;

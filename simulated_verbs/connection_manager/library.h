@@ -9,6 +9,7 @@
 
 #include "simulated_verbs/connection_manager/connection_manager.h"
 #include "simulated_verbs/connection_manager/identifier.h"
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/process.h"
 
 namespace falafel::simulated_verbs {

@@ -8,6 +8,7 @@
 
 #include "fabric/time_units.h"
 #include "simulated_verbs/extended_functions.h"
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/memory_window.h"
 #include "simulated_verbs/posting.h"
 #include "simulated_verbs/process.h"

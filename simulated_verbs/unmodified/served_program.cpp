@@ -13,6 +13,7 @@
 
 #include "fabric/assert.h"
 #include "fabric/time_units.h"
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/program_heap.h"
 #include "simulated_verbs/programs.h"

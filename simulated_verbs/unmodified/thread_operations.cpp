@@ -2,6 +2,7 @@
 // the process (program_side/threads.cpp).
 #include <cstdint>
 
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/process.h"
 #include "simulated_verbs/threads.h"
 

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "explorer/check.h"
-#include "simulated_verbs/process.h"
+#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/programs.h"
 #include "tests/simulated_verbs/connecting.h"
 #include "tests/simulated_verbs/programs_of_test.h"

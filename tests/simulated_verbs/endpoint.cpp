@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "simulated_verbs/process.h"
+#include "simulated_verbs/library_call.h"
 
 namespace falafel::simulated_verbs {
 
