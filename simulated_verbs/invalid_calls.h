@@ -4,18 +4,16 @@
 
 #include <string>
 
-#include "simulated_verbs/process.h"
-#include "simulated_verbs/programs.h"
+#include "simulated_verbs/process_site.h"
 #include "simulated_verbs/subnet.h"
 
 namespace falafel::simulated_verbs {
 
 // `rule`: the call and what it broke, with the section of the InfiniBand specification where only
 // that says so. Returns the error.
-inline int refuse_call(const Process& process, const std::string& rule, int error) {
+inline int refuse_call(const ProcessSite& process, const std::string& rule, int error) {
   if (process.subnet().is_strict()) {
-    process.subnet().report(std::string(invalid_call_property),
-                            process.host().name() + ": " + rule);
+    process.subnet().report_invalid_call(process.host().name() + ": " + rule);
   }
   return error;
 }

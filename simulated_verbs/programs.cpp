@@ -19,6 +19,14 @@ int run_program(const std::shared_ptr<Process>& process, const Programs::Main& m
   return status;
 }
 
+Subnet::ReportInvalidCall report_of_invalid_calls(check::World& world,
+                                                  const ProgramsOptions& options) {
+  if (!options.is_strict) return nullptr;
+  return [&world](std::string explanation) {
+    world.fail(std::string(invalid_call_property), std::move(explanation));
+  };
+}
+
 }  // namespace
 
 Programs::Programs(check::World& world, const ProgramsOptions& options)
@@ -27,7 +35,7 @@ Programs::Programs(check::World& world, const ProgramsOptions& options)
           [&world](std::string property, std::string explanation) {
             world.fail(std::move(property), std::move(explanation));
           },
-          options.is_strict, options.has_shared_heaps)) {}
+          report_of_invalid_calls(world, options), options.has_shared_heaps)) {}
 
 Programs::~Programs() = default;
 

@@ -29,9 +29,14 @@ class Subnet {
 
   using QueuePairs = std::map<std::pair<std::uint16_t, std::uint32_t>, QueuePair*>;
 
-  // See ProgramsOptions.
-  Subnet(Report report, bool is_strict, bool has_shared_heaps = false)
-      : report_(std::move(report)), is_strict_(is_strict), has_shared_heaps_(has_shared_heaps) {}
+  // Takes what a call did that the specification forbids.
+  using ReportInvalidCall = std::function<void(std::string explanation)>;
+
+  // `report_invalid_call`: empty unless the run is strict. See ProgramsOptions.
+  Subnet(Report report, ReportInvalidCall report_invalid_call, bool has_shared_heaps)
+      : report_(std::move(report)),
+        report_invalid_call_(std::move(report_invalid_call)),
+        has_shared_heaps_(has_shared_heaps) {}
   Subnet(const Subnet&) = delete;
   Subnet& operator=(const Subnet&) = delete;
 
@@ -69,7 +74,11 @@ class Subnet {
   // The fabric refuses unknown keys, whatever the offset is.
   fabric::MemoryAddress locate(std::uint32_t key, std::uint64_t address) const;
 
-  bool is_strict() const { return is_strict_; }
+  bool is_strict() const { return report_invalid_call_ != nullptr; }
+  // Requires a strict run.
+  void report_invalid_call(std::string explanation) const {
+    report_invalid_call_(std::move(explanation));
+  }
   void report(std::string property, std::string explanation) const {
     report_(std::move(property), std::move(explanation));
   }
@@ -82,7 +91,7 @@ class Subnet {
   static constexpr std::uint32_t first_number = 0x11;  // 0 and 1 belong to the subnet's managers
 
   Report report_;
-  bool is_strict_;
+  ReportInvalidCall report_invalid_call_;
   bool has_shared_heaps_;
   std::vector<std::string> hosts_;  // by LID - 1
   std::vector<std::unique_ptr<ProgramHeap>> heaps_;
