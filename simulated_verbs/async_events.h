@@ -1,40 +1,46 @@
 // The asynchronous events of a context: queue pairs that fail, and shared receive queues that run
-// empty. They are found whenever the program asks for them.
+// empty. They are found whenever the program asks for them, and kept in the context.
 #pragma once
 
 #include <infiniband/verbs.h>
 
-#include <deque>
+#include <memory>
 
 #include "simulated_verbs/context.h"
+#include "simulated_verbs/descriptor.h"
+#include "simulated_verbs/unacknowledged_events.h"
 
 namespace falafel::simulated_verbs {
 
-class Process;
+class VerbsObjects;
 struct QueuePair;
 struct SharedReceiveQueue;
 
 class AsyncEvents {
  public:
-  explicit AsyncEvents(Context& context) : context_(context) {}
+  AsyncEvents(Context& context, const VerbsObjects& objects)
+      : context_(context), objects_(objects) {}
 
-  bool empty();
+  bool empty() const;
   // Requires that it is not empty. The event is unacknowledged.
-  ibv_async_event take();
+  ibv_async_event take() const;
   // The object is destroyed: the events that nobody took are gone.
-  void forget(const ibv_qp* queue_pair);
-  void forget(const ibv_srq* queue);
+  void forget(const ibv_qp* queue_pair) const;
+  void forget(const ibv_srq* queue) const;
 
  private:
-  void find_new();
-  void examine(QueuePair& queue_pair);
-  void examine(SharedReceiveQueue& queue);
+  void find_new() const;
+  void examine(QueuePair& queue_pair) const;
+  void examine(SharedReceiveQueue& queue) const;
 
   Context& context_;
-  std::deque<ibv_async_event> events_;
+  const VerbsObjects& objects_;
 };
 
+UnacknowledgedEvents& unacknowledged_of(const ibv_async_event& event);
+
 // A descriptor that is ready while there are events.
-int open_descriptor(AsyncEvents& events, Process& process);
+std::shared_ptr<Descriptor> descriptor_of_async_events(Context& context,
+                                                       const VerbsObjects& objects);
 
 }  // namespace falafel::simulated_verbs

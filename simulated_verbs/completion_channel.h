@@ -11,10 +11,12 @@
 
 namespace falafel::simulated_verbs {
 
+class Sockets;
 struct CompletionQueue;
 
 struct CompletionChannel : ibv_comp_channel, ObjectOfProgram {
-  explicit CompletionChannel(Context& opened);
+  // Its descriptor is one of these.
+  CompletionChannel(Context& opened, Sockets& sockets);
   ~CompletionChannel() = default;
   CompletionChannel(const CompletionChannel&) = delete;
   CompletionChannel& operator=(const CompletionChannel&) = delete;
@@ -22,7 +24,6 @@ struct CompletionChannel : ibv_comp_channel, ObjectOfProgram {
   // A queue with an event that the program has not taken; null if there is none.
   CompletionQueue* find_event() const;
 
-  Context& owner;
   std::vector<CompletionQueue*> queues;
 };
 

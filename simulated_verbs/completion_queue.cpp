@@ -7,13 +7,10 @@
 #include <cstring>
 
 #include "fabric/sim/existing_programs.h"
+#include "simulated_verbs/completion_channel.h"
 #include "simulated_verbs/errors.h"
-#include "simulated_verbs/invalid_calls.h"
-#include "simulated_verbs/library_call.h"
-#include "simulated_verbs/posting.h"
-#include "simulated_verbs/process.h"
+#include "simulated_verbs/process_site.h"
 #include "simulated_verbs/subnet.h"
-#include "simulated_verbs/verbs_objects.h"
 
 namespace falafel::simulated_verbs {
 
@@ -109,9 +106,9 @@ CompletionQueue::CompletionQueue(Context& opened, std::unique_ptr<fabric::Comple
   options.channel->queues.push_back(this);
 }
 
-CompletionQueue* create_completion_queue(Context& context, const CompletionQueueOptions& options) {
-  Process& process = context.process;
-  fabric::Device& device = process.host().device(0);
+std::unique_ptr<CompletionQueue> make_completion_queue(Context& context,
+                                                       const CompletionQueueOptions& options) {
+  fabric::Device& device = context.process.host().device(0);
   const std::uint32_t most = device.attributes().max_completions;
   const auto entries = static_cast<std::uint32_t>(options.entries);
   if (options.entries < 1 || entries > most || options.vector != 0) return fail_with(EINVAL);
@@ -119,8 +116,7 @@ CompletionQueue* create_completion_queue(Context& context, const CompletionQueue
   // the program is its own.
   auto queue = device.create_completion_queue(most);
   if (!queue) return fail_with(errno_of(queue.error()));
-  return process.verbs().completion_queues.add(
-      std::make_unique<CompletionQueue>(context, std::move(*queue), options));
+  return std::make_unique<CompletionQueue>(context, std::move(*queue), options);
 }
 
 CompletionQueue::~CompletionQueue() {
@@ -186,57 +182,4 @@ void CompletionQueue::take_event() {
   unacknowledged.add();
 }
 
-int poll_completions(ibv_cq* cq, int most, ibv_wc* completions) {
-  const LibraryCall call("ibv_poll_cq");
-  call.let_others_go_on();
-  return wrapper_of(cq).poll(most, completions);
-}
-
-int request_notification(ibv_cq* cq, int solicited_only) {
-  const LibraryCall call("ibv_req_notify_cq");
-  call.let_others_go_on();
-  wrapper_of(cq).arm(solicited_only != 0);
-  return 0;
-}
-
 }  // namespace falafel::simulated_verbs
-
-using namespace falafel::simulated_verbs;  // NOLINT(google-build-using-namespace)
-
-extern "C" {
-
-ibv_cq* ibv_create_cq(ibv_context* context, int cqe, void* cq_context, ibv_comp_channel* channel,
-                      int comp_vector) {
-  const LibraryCall call("ibv_create_cq");
-  CompletionQueue* const created = create_completion_queue(
-      wrapper_of(context), {.entries = cqe,
-                            .context_of_program = cq_context,
-                            .channel = static_cast<CompletionChannel*>(channel),
-                            .vector = comp_vector});
-  return created == nullptr ? nullptr : ibv_cq_ex_to_cq(created);
-}
-
-int ibv_resize_cq(ibv_cq* cq, int cqe) {
-  const LibraryCall call("ibv_resize_cq");
-  if (cqe < 1 || static_cast<std::uint64_t>(cqe) < falafel::sim::size(*wrapper_of(cq).queue)) {
-    return EINVAL;
-  }
-  cq->cqe = cqe;
-  return 0;
-}
-
-int ibv_destroy_cq(ibv_cq* cq) {
-  const LibraryCall call("ibv_destroy_cq");
-  if (wrapper_of(cq).users > 0) {
-    return refuse_call(call.process(), "ibv_destroy_cq: queue pairs use it", EBUSY);
-  }
-  wrapper_of(cq).unacknowledged.wait_until_none();
-  call.process().verbs().completion_queues.remove(&wrapper_of(cq));
-  return 0;
-}
-
-void ibv_ack_cq_events(ibv_cq* cq, unsigned nevents) {
-  const LibraryCall call("ibv_ack_cq_events");
-  wrapper_of(cq).unacknowledged.acknowledge(nevents);
-}
-}

@@ -59,7 +59,8 @@ struct CompletionQueue : ibv_cq_ex, ObjectOfProgram {
 };
 
 // Sets errno and returns null on error.
-CompletionQueue* create_completion_queue(Context& context, const CompletionQueueOptions& options);
+std::unique_ptr<CompletionQueue> make_completion_queue(Context& context,
+                                                       const CompletionQueueOptions& options);
 
 inline CompletionQueue& wrapper_of(ibv_cq_ex* cq) { return *static_cast<CompletionQueue*>(cq); }
 // libibverbs converts in the same way (ibv_cq_ex_to_cq).

@@ -4,30 +4,31 @@
 #include <infiniband/verbs.h>
 
 #include <cstdint>
-#include <memory>
+#include <deque>
 
 #include "simulated_verbs/object_of_program.h"
+
 namespace falafel::simulated_verbs {
 
-class AsyncEvents;
-class Process;
+class ProcessSite;
 
 // The only device of its host, with one port.
 struct Device : ibv_device {
-  explicit Device(Process& owner);
+  explicit Device(ProcessSite& owner);
 
-  Process& process;
+  ProcessSite& process;
 };
 
 // An extended context, as of devices that know the extended functions. Programs see its `context`.
+// open_device (opened_device.h) makes one.
 struct Context : verbs_context, ObjectOfProgram {
   explicit Context(Device& opened);
-  ~Context();
+  ~Context() = default;
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
-  Process& process;
-  std::unique_ptr<AsyncEvents> async_events;
+  ProcessSite& process;
+  std::deque<ibv_async_event> async_events;  // found (async_events.h), and not taken yet
 };
 
 inline Context& wrapper_of(ibv_context* context) {
@@ -43,6 +44,6 @@ std::uint16_t lid_of(const ibv_gid& gid);
 std::uint16_t destination_of(const ibv_ah_attr& address);
 
 // The largest MTU that the device can send.
-ibv_mtu active_mtu(const Process& process);
+ibv_mtu active_mtu(const ProcessSite& process);
 
 }  // namespace falafel::simulated_verbs

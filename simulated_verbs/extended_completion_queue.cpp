@@ -9,6 +9,7 @@
 #include "simulated_verbs/library_call.h"
 #include "simulated_verbs/not_simulated.h"
 #include "simulated_verbs/process.h"
+#include "simulated_verbs/verbs_objects.h"
 
 namespace falafel::simulated_verbs {
 
@@ -92,13 +93,14 @@ ibv_cq_ex* create_extended_completion_queue(ibv_context* context, ibv_cq_init_at
     report_not_simulated("ibv_create_cq_ex: the wall clock, parent domains, or fields of Ethernet");
     return fail_with(EOPNOTSUPP);
   }
-  CompletionQueue* const created = create_completion_queue(
-      wrapper_of(context), {.entries = static_cast<int>(wanted->cqe),
-                            .context_of_program = wanted->cq_context,
-                            .channel = static_cast<CompletionChannel*>(wanted->channel),
-                            .vector = static_cast<int>(wanted->comp_vector)});
-  if (created != nullptr) set_functions(*created, wanted->wc_flags);
-  return created;
+  auto made = make_completion_queue(wrapper_of(context),
+                                    {.entries = static_cast<int>(wanted->cqe),
+                                     .context_of_program = wanted->cq_context,
+                                     .channel = static_cast<CompletionChannel*>(wanted->channel),
+                                     .vector = static_cast<int>(wanted->comp_vector)});
+  if (made == nullptr) return nullptr;
+  set_functions(*made, wanted->wc_flags);
+  return call.process().verbs().completion_queues.add(std::move(made));
 }
 
 }  // namespace falafel::simulated_verbs

@@ -1,6 +1,5 @@
 #include "simulated_verbs/memory_region.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -8,12 +7,9 @@
 
 #include "fabric/sim/existing_programs.h"
 #include "simulated_verbs/errors.h"
-#include "simulated_verbs/invalid_calls.h"
-#include "simulated_verbs/library_call.h"
 #include "simulated_verbs/not_simulated.h"
-#include "simulated_verbs/process.h"
+#include "simulated_verbs/process_site.h"
 #include "simulated_verbs/subnet.h"
-#include "simulated_verbs/verbs_objects.h"
 
 namespace falafel::simulated_verbs {
 
@@ -56,7 +52,7 @@ int MemoryRegion::register_memory(const Registration& wanted) {
     return EOPNOTSUPP;
   }
   if (wanted.length_bytes == 0) return EINVAL;
-  Process& process = wanted.domain->owner.process;
+  ProcessSite& process = wanted.domain->owner.process;
   const sim::OnDemandPaging paging = sim::on_demand_paging_of(process.host());
   if ((wanted.rights & IBV_ACCESS_ON_DEMAND) != 0 && !can_page(paging, wanted.length_bytes)) {
     return EOPNOTSUPP;
@@ -84,20 +80,6 @@ int MemoryRegion::register_memory(const Registration& wanted) {
   return 0;
 }
 
-void MemoryRegion::withdraw() {
-  Process& process = registration.domain->owner.process;
-  sim::withdraw(process.host(), *region);
-  for (const auto& queue_pair : process.verbs().queue_pairs.all()) {
-    sim::receive_what_lands(*queue_pair->pair);
-  }
-}
-
-bool MemoryRegion::has_windows() const {
-  const Process& process = registration.domain->owner.process;
-  return std::ranges::any_of(process.verbs().memory_windows.all(),
-                             [&](const auto& window) { return window->is_bound_over(*this); });
-}
-
 fabric::Access access_of(unsigned flags) {
   return {.local_write = (flags & IBV_ACCESS_LOCAL_WRITE) != 0,
           .remote_read = (flags & IBV_ACCESS_REMOTE_READ) != 0,
@@ -105,71 +87,4 @@ fabric::Access access_of(unsigned flags) {
           .remote_atomic = (flags & IBV_ACCESS_REMOTE_ATOMIC) != 0};
 }
 
-ProtectionDomain::ProtectionDomain(Context& opened)
-    : ibv_pd{}, owner(opened), domain(opened.process.host().device(0).create_protection_domain()) {
-  context = &opened.context;
-}
-
 }  // namespace falafel::simulated_verbs
-
-using namespace falafel::simulated_verbs;  // NOLINT(google-build-using-namespace)
-
-extern "C" {
-
-ibv_pd* ibv_alloc_pd(ibv_context* context) {
-  const LibraryCall call("ibv_alloc_pd");
-  return call.process().verbs().protection_domains.add(
-      std::make_unique<ProtectionDomain>(wrapper_of(context)));
-}
-
-int ibv_dealloc_pd(ibv_pd* pd) {
-  const LibraryCall call("ibv_dealloc_pd");
-  if (wrapper_of(pd).users > 0) {
-    return refuse_call(call.process(), "ibv_dealloc_pd: other objects use it", EBUSY);
-  }
-  call.process().verbs().protection_domains.remove(&wrapper_of(pd));
-  return 0;
-}
-
-#undef ibv_reg_mr
-ibv_mr* ibv_reg_mr(ibv_pd* pd, void* addr, std::size_t length, int access) {
-  return ibv_reg_mr_iova2(pd, addr, length, reinterpret_cast<std::uint64_t>(addr),
-                          static_cast<unsigned>(access));
-}
-
-#undef ibv_reg_mr_iova
-ibv_mr* ibv_reg_mr_iova(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova,
-                        int access) {
-  return ibv_reg_mr_iova2(pd, addr, length, iova, static_cast<unsigned>(access));
-}
-
-ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* addr, std::size_t length, std::uint64_t iova,
-                         unsigned access) {
-  const LibraryCall call("ibv_reg_mr");
-  auto region = std::make_unique<MemoryRegion>();
-  const int error =
-      region->register_memory({.domain = &wrapper_of(pd),
-                               .address = static_cast<std::byte*>(addr),
-                               .length_bytes = length,
-                               .first_address = (access & IBV_ACCESS_ZERO_BASED) != 0 ? 0 : iova,
-                               .rights = access});
-  if (error != 0) return fail_with(error);
-  return call.process().verbs().memory_regions.add(std::move(region));
-}
-
-// Once it has returned, no device uses the memory, so that the program may free it.
-int ibv_dereg_mr(ibv_mr* mr) {
-  const LibraryCall call("ibv_dereg_mr");
-  call.let_others_go_on();
-  auto* const region = static_cast<MemoryRegion*>(mr);
-  if (region->has_windows()) {
-    return refuse_call(call.process(), "ibv_dereg_mr: memory windows are bound over it", EBUSY);
-  }
-  region->region->revoke();
-  for (const auto& queue_pair : call.process().verbs().queue_pairs.all()) {
-    falafel::sim::receive_what_lands(*queue_pair->pair);
-  }
-  call.process().verbs().memory_regions.remove(region);
-  return 0;
-}
-}

@@ -46,12 +46,8 @@ struct MemoryRegion : ibv_mr, ObjectOfProgram {
 
   // Registers memory, with new keys. Returns 0 or an errno; then it is no region.
   int register_memory(const Registration& wanted);
-  // Its device uses it no more, and requests in flight of peers have landed.
-  void withdraw();
   // An address less this is an offset in the block.
   std::uint64_t base() const { return registration.first_address - region->offset(); }
-  // A window over it is bound, or was bound and has not been invalidated.
-  bool has_windows() const;
 
   Registration registration;
   std::shared_ptr<fabric::MemoryBlock> block;

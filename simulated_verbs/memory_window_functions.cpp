@@ -104,10 +104,9 @@ ibv_mw* allocate_window(ibv_pd* pd, ibv_mw_type type) {
 int deallocate_window(ibv_mw* mw) {
   const LibraryCall call("ibv_dealloc_mw");
   call.let_others_go_on();
-  call.process().verbs().memory_windows.remove(static_cast<MemoryWindow*>(mw));
-  for (const auto& queue_pair : call.process().verbs().queue_pairs.all()) {
-    sim::receive_what_lands(*queue_pair->pair);
-  }
+  VerbsObjects& objects = call.process().verbs();
+  objects.memory_windows.remove(static_cast<MemoryWindow*>(mw));
+  objects.receive_what_lands();
   return 0;
 }
 

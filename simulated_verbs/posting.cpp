@@ -1,5 +1,6 @@
 #include "simulated_verbs/posting.h"
 
+#include "simulated_verbs/completion_queue.h"
 #include "simulated_verbs/library_call.h"
 #include "simulated_verbs/queue_pair.h"
 #include "simulated_verbs/shared_receive_queue.h"
@@ -40,6 +41,19 @@ int post_shared_receives(ibv_srq* srq, ibv_recv_wr* list, ibv_recv_wr** bad) {
   call.let_others_go_on();
   auto& queue = *static_cast<SharedReceiveQueue*>(srq);
   return post_list(list, bad, [&](const auto& work) { return queue.post_receive(work); });
+}
+
+int poll_completions(ibv_cq* cq, int most, ibv_wc* completions) {
+  const LibraryCall call("ibv_poll_cq");
+  call.let_others_go_on();
+  return wrapper_of(cq).poll(most, completions);
+}
+
+int request_notification(ibv_cq* cq, int solicited_only) {
+  const LibraryCall call("ibv_req_notify_cq");
+  call.let_others_go_on();
+  wrapper_of(cq).arm(solicited_only != 0);
+  return 0;
 }
 
 }  // namespace falafel::simulated_verbs

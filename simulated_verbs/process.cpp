@@ -21,7 +21,7 @@ Process::~Process() {
 
 ConnectionManager& Process::connection_manager() {
   if (connection_manager_ == nullptr) {
-    connection_manager_ = std::make_shared<ConnectionManager>(*this);
+    connection_manager_ = std::make_shared<ConnectionManager>(*this, *verbs_, *sockets_);
   }
   return *connection_manager_;
 }

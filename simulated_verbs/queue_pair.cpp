@@ -12,10 +12,9 @@
 #include "simulated_verbs/invalid_calls.h"
 #include "simulated_verbs/memory_region.h"
 #include "simulated_verbs/not_simulated.h"
-#include "simulated_verbs/process.h"
+#include "simulated_verbs/process_site.h"
 #include "simulated_verbs/queue_pair_states.h"
 #include "simulated_verbs/subnet.h"
-#include "simulated_verbs/verbs_objects.h"
 
 namespace falafel::simulated_verbs {
 

@@ -21,8 +21,7 @@
 
 namespace falafel::simulated_verbs {
 
-class Process;
-class Subnet;
+class ProcessSite;
 
 struct QueuePair : ibv_qp_ex, ObjectOfProgram {
   QueuePair(ProtectionDomain& owner, const ibv_qp_init_attr& wanted);
@@ -45,7 +44,7 @@ struct QueuePair : ibv_qp_ex, ObjectOfProgram {
   ibv_qp_state current_state() const;
   bool may_receive() const;
 
-  Process& process;
+  ProcessSite& process;
   ProtectionDomain& domain;
   CompletionQueue& sends;
   CompletionQueue& receives;

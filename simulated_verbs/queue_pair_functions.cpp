@@ -37,8 +37,8 @@ int check(const ibv_qp_init_attr& init, const fabric::DeviceAttributes& device) 
   return fits ? 0 : EINVAL;
 }
 
-QueuePair* create_queue_pair(ProtectionDomain& domain, const ibv_qp_init_attr& init) {
-  Process& process = domain.owner.process;
+QueuePair* create_queue_pair(const Process& process, ProtectionDomain& domain,
+                             const ibv_qp_init_attr& init) {
   if (const int error = check(init, process.host().device(0).attributes()); error != 0) {
     return fail_with(error);
   }
@@ -71,7 +71,7 @@ ibv_qp* create_extended_queue_pair(ibv_context* /*context*/, ibv_qp_init_attr_ex
   init.cap = wanted->cap;
   init.qp_type = wanted->qp_type;
   init.sq_sig_all = wanted->sq_sig_all;
-  QueuePair* const created = create_queue_pair(wrapper_of(wanted->pd), init);
+  QueuePair* const created = create_queue_pair(call.process(), wrapper_of(wanted->pd), init);
   if (created == nullptr) return nullptr;
   if (is_batched) set_operations(*created, wanted->send_ops_flags);
   return &created->qp_base;
@@ -92,7 +92,7 @@ extern "C" {
 
 ibv_qp* ibv_create_qp(ibv_pd* pd, ibv_qp_init_attr* init) {
   const LibraryCall call("ibv_create_qp");
-  QueuePair* const created = create_queue_pair(wrapper_of(pd), *init);
+  QueuePair* const created = create_queue_pair(call.process(), wrapper_of(pd), *init);
   return created == nullptr ? nullptr : &created->qp_base;
 }
 
@@ -125,8 +125,9 @@ int ibv_destroy_qp(ibv_qp* qp) {
   call.let_others_go_on();
   QueuePair& queue_pair = wrapper_of(qp);
   queue_pair.unacknowledged.wait_until_none();
-  queue_pair.domain.owner.async_events->forget(qp);
-  call.process().verbs().queue_pairs.remove(&queue_pair);
+  VerbsObjects& objects = call.process().verbs();
+  AsyncEvents(queue_pair.domain.owner, objects).forget(qp);
+  objects.queue_pairs.remove(&queue_pair);
   return 0;
 }
 
@@ -168,8 +169,9 @@ int ibv_destroy_srq(ibv_srq* srq) {
     return refuse_call(call.process(), "ibv_destroy_srq: queue pairs use it", EBUSY);
   }
   queue->unacknowledged.wait_until_none();
-  queue->domain.owner.async_events->forget(srq);
-  call.process().verbs().shared_receive_queues.remove(queue);
+  VerbsObjects& objects = call.process().verbs();
+  AsyncEvents(queue->domain.owner, objects).forget(srq);
+  objects.shared_receive_queues.remove(queue);
   return 0;
 }
 

@@ -15,7 +15,7 @@
 #include "simulated_verbs/invalid_calls.h"
 #include "simulated_verbs/memory_window.h"
 #include "simulated_verbs/not_simulated.h"
-#include "simulated_verbs/process.h"
+#include "simulated_verbs/process_site.h"
 #include "simulated_verbs/queue_pair.h"
 #include "simulated_verbs/queue_pair_states.h"
 #include "simulated_verbs/subnet.h"

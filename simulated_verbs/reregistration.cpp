@@ -26,9 +26,9 @@ bool is_input_right(int flags, const void* address, std::size_t length, int acce
   return access == 0 || (flags & IBV_REREG_MR_CHANGE_ACCESS) != 0;
 }
 
-int change_rights(MemoryRegion& region, unsigned rights) {
+int change_rights(const VerbsObjects& objects, MemoryRegion& region, unsigned rights) {
   if (!region.region->change_access(access_of(rights))) {
-    region.withdraw();
+    objects.withdraw(region);
     return EINVAL;
   }
   region.registration.rights = rights;
@@ -37,12 +37,15 @@ int change_rights(MemoryRegion& region, unsigned rights) {
 
 // The device has given up the old registration when it finds that the new one is not possible.
 // Paging begins or ends with a registration.
-int change(MemoryRegion& region, int flags, const Registration& wanted) {
-  if (region.has_windows()) return EBUSY;
+int change(const VerbsObjects& objects, MemoryRegion& region, int flags,
+           const Registration& wanted) {
+  if (objects.has_windows_over(region)) return EBUSY;
   if (flags == 0) return 0;
   const bool pages = ((region.registration.rights | wanted.rights) & IBV_ACCESS_ON_DEMAND) != 0;
-  if (flags == IBV_REREG_MR_CHANGE_ACCESS && !pages) return change_rights(region, wanted.rights);
-  region.withdraw();
+  if (flags == IBV_REREG_MR_CHANGE_ACCESS && !pages) {
+    return change_rights(objects, region, wanted.rights);
+  }
+  objects.withdraw(region);
   return region.register_memory(wanted);
 }
 
@@ -71,7 +74,7 @@ int ibv_rereg_mr(ibv_mr* mr, int flags, ibv_pd* pd, void* addr, std::size_t leng
     wanted.length_bytes = length;
     wanted.first_address = reinterpret_cast<std::uint64_t>(addr);
   }
-  const int error = change(region, flags, wanted);
+  const int error = change(call.process().verbs(), region, flags, wanted);
   if (error == 0) return 0;
   errno = error;
   return IBV_REREG_MR_ERR_CMD;

@@ -23,7 +23,7 @@
 
 namespace falafel::simulated_verbs {
 
-class Process;
+class ProcessSite;
 
 // Owns objects of one kind.
 template <typename Object>
@@ -57,10 +57,16 @@ class Objects {
 // Members are destroyed from the last to the first: what uses others comes after them.
 class VerbsObjects : public ObjectOfProgram {
  public:
-  explicit VerbsObjects(Process& process) : device(process) {}
+  explicit VerbsObjects(ProcessSite& process) : device(process) {}
 
   // The region that contains the address; null if there is none.
   MemoryRegion* find_region(const void* address) const;
+  // A window over the region is bound, or was bound and has not been invalidated.
+  bool has_windows_over(const MemoryRegion& region) const;
+  // Its device uses the region no more, and requests in flight of peers have landed.
+  void withdraw(const MemoryRegion& region) const;
+  // The device has given up some memory. Returns once requests in flight of peers have landed.
+  void receive_what_lands() const;
 
   Device device;
   Objects<Context> contexts;

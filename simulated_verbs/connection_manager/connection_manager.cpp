@@ -12,7 +12,8 @@
 #include "simulated_verbs/descriptor.h"
 #include "simulated_verbs/internet_address.h"
 #include "simulated_verbs/not_simulated.h"
-#include "simulated_verbs/process.h"
+#include "simulated_verbs/opened_device.h"
+#include "simulated_verbs/process_site.h"
 #include "simulated_verbs/sockets.h"
 #include "simulated_verbs/subnet.h"
 #include "simulated_verbs/verbs_objects.h"
@@ -49,8 +50,10 @@ std::optional<Endpoint> read_address(const sockaddr& address) {
 
 }  // namespace
 
-ConnectionManager::ConnectionManager(Process& process)
+ConnectionManager::ConnectionManager(ProcessSite& process, VerbsObjects& objects, Sockets& sockets)
     : process_(&process),
+      objects_(objects),
+      sockets_(sockets),
       activity_of_process_(process.activity()),
       stack_(std::make_shared<TcpStack>(process.subnet(), process.host(), process.lid(),
                                         process.host().create_event())),
@@ -83,10 +86,9 @@ void ConnectionManager::start(const char* name, std::function<void()> body) {
 
 ibv_context* ConnectionManager::device() {
   if (device_ == nullptr) {
-    VerbsObjects& verbs = process_->verbs();
-    Context* const opened = verbs.contexts.add(std::make_unique<Context>(verbs.device));
-    device_ = &opened->context;
-    domain_ = verbs.protection_domains.add(std::make_unique<ProtectionDomain>(*opened));
+    Context& opened = open_device(objects_, sockets_);
+    device_ = &opened.context;
+    domain_ = objects_.protection_domains.add(std::make_unique<ProtectionDomain>(opened));
   }
   return device_;
 }
@@ -116,7 +118,7 @@ bool ConnectionManager::is_released(const rdma_cm_id* id, std::string_view what)
 
 EventChannel& ConnectionManager::add_channel() {
   EventChannel& channel = *channels_.emplace_back(std::make_unique<EventChannel>());
-  channel.fd = process_->sockets().add(std::make_shared<EventChannelDescriptor>(channel));
+  channel.fd = sockets_.add(std::make_shared<EventChannelDescriptor>(channel));
   return channel;
 }
 
@@ -126,7 +128,7 @@ int ConnectionManager::remove_channel(rdma_event_channel* channel) {
     report_released("rdma_destroy_event_channel");
     return EINVAL;
   }
-  process_->sockets().close(removed.fd);
+  sockets_.close(removed.fd);
   removed.is_released = true;
   removed.occurrences.clear();
   return 0;
@@ -203,7 +205,7 @@ ConnectionEvent* ConnectionManager::take_event(rdma_event_channel* channel) {
     report_released("rdma_get_cm_event");
     return nullptr;
   }
-  const auto descriptor = process_->sockets().find(opened.fd);
+  const auto descriptor = sockets_.find(opened.fd);
   if (opened.occurrences.empty() && descriptor != nullptr && descriptor->is_nonblocking()) {
     process_->wait_for_activity();
     if (opened.occurrences.empty()) return nullptr;

@@ -25,14 +25,16 @@
 
 namespace falafel::simulated_verbs {
 
-class Process;
+class ProcessSite;
+class Sockets;
+class VerbsObjects;
 
 inline constexpr const char* released_object_property = "verbs.released-object";
 
 class ConnectionManager final : public ConversationOwner,
                                 public std::enable_shared_from_this<ConnectionManager> {
  public:
-  explicit ConnectionManager(Process& process);
+  ConnectionManager(ProcessSite& process, VerbsObjects& objects, Sockets& sockets);
   // The process ends: tells all peers, unless the host has crashed.
   void end();
 
@@ -96,7 +98,9 @@ class ConnectionManager final : public ConversationOwner,
   void release(Identifier& id);
   Message message_of(const Identifier& id, Message::Kind kind) const;
 
-  Process* process_;  // null when it has ended
+  ProcessSite* process_;  // null when it has ended, and the next two are gone
+  VerbsObjects& objects_;
+  Sockets& sockets_;
   std::shared_ptr<fabric::Event> activity_of_process_;
   std::shared_ptr<TcpStack> stack_;
   std::shared_ptr<TcpListener> listener_;

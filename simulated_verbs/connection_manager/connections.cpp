@@ -7,7 +7,7 @@
 #include "fabric/time_units.h"
 #include "simulated_verbs/connection_manager/connection_manager.h"
 #include "simulated_verbs/internet_address.h"
-#include "simulated_verbs/process.h"
+#include "simulated_verbs/process_site.h"
 #include "simulated_verbs/verbs_objects.h"
 
 namespace falafel::simulated_verbs {
