@@ -1,5 +1,5 @@
-// The C library's functions of mutexes, conditions, locks of readers and writers, and spin locks. A
-// processor may be taken away from a thread before each of them.
+// The C library's functions of mutexes, locks of readers and writers, and spin locks. A processor
+// may be taken away from a thread before each of them.
 #include <pthread.h>
 
 #include <ctime>
@@ -89,75 +89,6 @@ int __wrap_pthread_mutex_unlock(pthread_mutex_t* mutex) {
   const LibraryCall call("pthread_mutex_unlock");
   call.let_others_go_on();
   return locks_of(call).unlock(mutex, call.thread());
-}
-
-int __real_pthread_cond_init(pthread_cond_t* condition, const pthread_condattr_t* attributes);
-int __wrap_pthread_cond_init(pthread_cond_t* condition, const pthread_condattr_t* attributes) {
-  if (running_process() == nullptr) return __real_pthread_cond_init(condition, attributes);
-  const LibraryCall call("pthread_cond_init");
-  clockid_t clock = CLOCK_REALTIME;
-  if (attributes != nullptr) pthread_condattr_getclock(attributes, &clock);
-  locks_of(call).initialize_condition(condition, clock);
-  return 0;
-}
-
-int __real_pthread_cond_destroy(pthread_cond_t* condition);
-int __wrap_pthread_cond_destroy(pthread_cond_t* condition) {
-  if (running_process() == nullptr) return __real_pthread_cond_destroy(condition);
-  const LibraryCall call("pthread_cond_destroy");
-  locks_of(call).destroy_condition(condition);
-  return 0;
-}
-
-int __real_pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex);
-int __wrap_pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
-  if (running_process() == nullptr) return __real_pthread_cond_wait(condition, mutex);
-  const LibraryCall call("pthread_cond_wait");
-  call.let_others_go_on();
-  return locks_of(call).wait(condition, mutex, call.thread(), never_ns);
-}
-
-int __real_pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
-                                  const timespec* time);
-int __wrap_pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
-                                  const timespec* time) {
-  if (running_process() == nullptr) return __real_pthread_cond_timedwait(condition, mutex, time);
-  const LibraryCall call("pthread_cond_timedwait");
-  call.let_others_go_on();
-  const clockid_t clock = locks_of(call).clock_of(condition);
-  return locks_of(call).wait(condition, mutex, call.thread(),
-                             library::deadline_of(call.host(), clock, *time));
-}
-
-int __real_pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
-                                  clockid_t clock, const timespec* time);
-int __wrap_pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
-                                  clockid_t clock, const timespec* time) {
-  if (running_process() == nullptr) {
-    return __real_pthread_cond_clockwait(condition, mutex, clock, time);
-  }
-  const LibraryCall call("pthread_cond_clockwait");
-  call.let_others_go_on();
-  return locks_of(call).wait(condition, mutex, call.thread(),
-                             library::deadline_of(call.host(), clock, *time));
-}
-
-int __real_pthread_cond_signal(pthread_cond_t* condition);
-int __wrap_pthread_cond_signal(pthread_cond_t* condition) {
-  if (running_process() == nullptr) return __real_pthread_cond_signal(condition);
-  const LibraryCall call("pthread_cond_signal");
-  call.let_others_go_on();
-  locks_of(call).signal(condition);
-  return 0;
-}
-
-int __real_pthread_cond_broadcast(pthread_cond_t* condition);
-int __wrap_pthread_cond_broadcast(pthread_cond_t* condition) {
-  if (running_process() == nullptr) return __real_pthread_cond_broadcast(condition);
-  const LibraryCall call("pthread_cond_broadcast");
-  call.let_others_go_on();
-  locks_of(call).broadcast(condition);
-  return 0;
 }
 
 int __real_pthread_rwlock_init(pthread_rwlock_t* lock, const pthread_rwlockattr_t* attributes);

@@ -1,6 +1,5 @@
-// The C library's functions of semaphores, barriers, and functions that run once. A processor may
-// be taken away from a thread before each of them.
-#include <pthread.h>
+// The C library's functions of semaphores. A processor may be taken away from a thread before each
+// of them.
 #include <semaphore.h>
 
 #include <cerrno>
@@ -32,46 +31,6 @@ using library::locks_of;
 using library::running_process;
 
 extern "C" {
-
-int __real_pthread_barrier_init(pthread_barrier_t* barrier, const pthread_barrierattr_t* attributes,
-                                unsigned threads);
-int __wrap_pthread_barrier_init(pthread_barrier_t* barrier, const pthread_barrierattr_t* attributes,
-                                unsigned threads) {
-  if (running_process() == nullptr)
-    return __real_pthread_barrier_init(barrier, attributes, threads);
-  const LibraryCall call("pthread_barrier_init");
-  if (threads == 0) return EINVAL;
-  locks_of(call).initialize_barrier(barrier, threads);
-  return 0;
-}
-
-int __real_pthread_barrier_destroy(pthread_barrier_t* barrier);
-int __wrap_pthread_barrier_destroy(pthread_barrier_t* barrier) {
-  if (running_process() == nullptr) return __real_pthread_barrier_destroy(barrier);
-  const LibraryCall call("pthread_barrier_destroy");
-  locks_of(call).destroy_barrier(barrier);
-  return 0;
-}
-
-int __real_pthread_barrier_wait(pthread_barrier_t* barrier);
-int __wrap_pthread_barrier_wait(pthread_barrier_t* barrier) {
-  if (running_process() == nullptr) return __real_pthread_barrier_wait(barrier);
-  const LibraryCall call("pthread_barrier_wait");
-  call.let_others_go_on();
-  return locks_of(call).wait_for_others(barrier) ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
-}
-
-int __real_pthread_once(pthread_once_t* control, void (*function)());
-int __wrap_pthread_once(pthread_once_t* control, void (*function)()) {
-  if (running_process() == nullptr) return __real_pthread_once(control, function);
-  const LibraryCall call("pthread_once");
-  call.let_others_go_on();
-  locks_of(call).run_once(control, [&] {
-    const library::ProgramCode code(call.thread());
-    function();
-  });
-  return 0;
-}
 
 int __real_sem_init(sem_t* semaphore, int shared, unsigned value);
 int __wrap_sem_init(sem_t* semaphore, int shared, unsigned value) {
