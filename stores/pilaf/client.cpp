@@ -146,6 +146,7 @@ Result Client::remove(std::span<const std::byte> key) {
   return finish(change(RequestKind::remove, key, {}));
 }
 
+// A server that has restarted does not know whether it had carried out the change before.
 Answer Client::change(RequestKind kind, std::span<const std::byte> key,
                       std::span<const std::byte> value) {
   if (key.empty()) return Answer::invalid_key;
@@ -154,8 +155,10 @@ Answer Client::change(RequestKind kind, std::span<const std::byte> key,
                              .request_id = ++last_request_id_,
                              .key_bytes = static_cast<std::uint32_t>(key.size()),
                              .value_bytes = static_cast<std::uint32_t>(value.size())};
-  bool was_sent = false;
+  std::optional<std::uint16_t> sent_to;  // that run of the server
   while (ensure_connected()) {
+    const std::uint16_t run = connection_->server().run;
+    if (sent_to && sent_to != run) return Answer::unknown_outcome;
     Reply reply;
     switch (connection_->exchange(header, key, value, deadline_ns, reply)) {
       case ExchangeOutcome::answered: return to_answer(reply.status);
@@ -163,11 +166,11 @@ Answer Client::change(RequestKind kind, std::span<const std::byte> key,
       case ExchangeOutcome::timed_out: return Answer::unknown_outcome;
       case ExchangeOutcome::in_doubt:
         if (options_.put_on_reset == PutOnReset::report_unknown) return Answer::unknown_outcome;
-        was_sent = true;
+        sent_to = run;
         break;
     }
   }
-  return was_sent ? Answer::unknown_outcome : Answer::disconnected;
+  return sent_to ? Answer::unknown_outcome : Answer::disconnected;
 }
 
 Result Client::ping() {

@@ -6,8 +6,8 @@
 //   GetResult result = client->get(key);
 //
 // One fiber at a time may use a client. If the connection breaks or the server takes it down, the
-// next operation connects again, unless another run of the server answers: it has none of the
-// contents, so the client is disconnected for good.
+// next operation connects again, also to a server that has restarted from its log. A restarted
+// server without a log has none of the contents, so the client is disconnected for good.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,7 @@
 namespace falafel::pilaf {
 
 inline constexpr std::uint32_t hello_magic = 0x5049'4c41;
-inline constexpr std::uint32_t layout_version = 1;
+inline constexpr std::uint32_t layout_version = 2;
 
 struct ClientHello {
   std::uint32_t magic = hello_magic;
@@ -27,8 +27,11 @@ struct ServerHello {
   std::uint64_t table_entries = 0;
   std::uint64_t extents_bytes = 0;
   std::uint64_t hash_seed = 0;
-  std::uint64_t incarnation = 0;  // random; another run of the server has none of the contents
-  std::uint32_t ways = 0;
+  // Random; a server of another incarnation has none of the contents.
+  std::uint64_t incarnation = 0;
+  std::uint16_t ways = 0;
+  // Another run of the server on the same log may have lost the last changes.
+  std::uint16_t run = 0;
   std::uint32_t largest_request_bytes = 0;
 };
 static_assert(sizeof(ClientHello) == 16);

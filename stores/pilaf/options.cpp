@@ -7,6 +7,7 @@
 
 #include "stores/option_range.h"
 #include "stores/pilaf/hashing.h"
+#include "stores/pilaf/log_record.h"
 #include "stores/pilaf/messages.h"
 #include "stores/pilaf/requests.h"
 
@@ -33,6 +34,16 @@ std::optional<std::string> find_bad_extents(const Options& options) {
                      options.extents_bytes, block);
 }
 
+std::optional<std::string> find_bad_log(const Options& options) {
+  if (options.log == Logging::off) return std::nullopt;
+  if (options.log_name.empty()) return "log_name is empty but names the log";
+  if (options.log_bytes % fabric::word_bytes == 0 && options.log_bytes >= log_header_bytes) {
+    return std::nullopt;
+  }
+  return fmt::format("log_bytes is {} but must be a multiple of {}, of at least {}",
+                     options.log_bytes, fabric::word_bytes, log_header_bytes);
+}
+
 }  // namespace
 
 std::optional<std::string> find_invalid_option(const Options& options,
@@ -53,6 +64,8 @@ std::optional<std::string> find_invalid_option(const Options& options,
       find_out_of_range("largest_request_bytes", options.largest_request_bytes,
                         sizeof(RequestHeader) + 1, most_request_bytes),
       find_out_of_range("flush_timeout_ns", options.flush_timeout_ns, 1, longest_duration_ns),
+      find_bad_log(options),
+      find_out_of_range("log_delay_ns", options.log_delay_ns, 0, longest_duration_ns),
       find_out_of_range("probe_ahead", options.probe_ahead, 1, most_ways),
       find_out_of_range("server_timeout_ns", options.server_timeout_ns, 1, longest_duration_ns),
       find_out_of_range("reconnect_pause_ns", options.reconnect_pause_ns, 1, longest_duration_ns),

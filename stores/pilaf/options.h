@@ -41,10 +41,20 @@ struct Safeguards {
   // After retries_before_message, a GET asks the server. Excludes: a GET reads forever what a
   // server that has stopped in the middle of a change has left there.
   bool bounded_retries = false;
+  // The log's records carry checksums, and the replay stops in front of a wrong one. Excludes: a
+  // server that dies in the middle of a flush replays a part of a record.
+  bool record_checksums = false;
+  // With Logging::synchronous, the server carries out a change when its record is on the disk.
+  // Excludes: a GET reads a change that a restart then loses.
+  bool write_ahead = false;
 
   static constexpr Safeguards published() { return {}; }
   static constexpr Safeguards hardened() {
-    return {.absence_validation = true, .request_deduplication = true, .bounded_retries = true};
+    return {.absence_validation = true,
+            .request_deduplication = true,
+            .bounded_retries = true,
+            .record_checksums = true,
+            .write_ahead = true};
   }
 };
 
@@ -53,7 +63,7 @@ struct SafeguardDescription {
   bool Safeguards::*enabled;
   bool is_published;
 };
-inline constexpr std::array<SafeguardDescription, 7> safeguard_descriptions{{
+inline constexpr std::array<SafeguardDescription, 9> safeguard_descriptions{{
     {"entry-checksums", &Safeguards::entry_checksums, true},
     {"extent-checksums", &Safeguards::extent_checksums, true},
     {"moves-from-the-end", &Safeguards::moves_from_the_end, true},
@@ -61,6 +71,8 @@ inline constexpr std::array<SafeguardDescription, 7> safeguard_descriptions{{
     {"absence-validation", &Safeguards::absence_validation, false},
     {"request-deduplication", &Safeguards::request_deduplication, false},
     {"bounded-retries", &Safeguards::bounded_retries, false},
+    {"record-checksums", &Safeguards::record_checksums, false},
+    {"write-ahead", &Safeguards::write_ahead, false},
 }};
 
 // The place to which a PUT of a present key writes its value; 3.3 allows both.
@@ -72,6 +84,9 @@ enum class Announcement : std::uint8_t { none, message_first };
 enum class PutOnReset : std::uint8_t { report_unknown, send_again };
 // The way of a GET to its value: READs (Pilaf), or a message (Pilaf-VO, 5.1).
 enum class GetPath : std::uint8_t { reads, messages };
+// The log of changes: none, one that is written later (the paper's), or one that is written before
+// the reply.
+enum class Logging : std::uint8_t { off, asynchronous, synchronous };
 
 // One set of options for both sides. The server announces what clients need to know of its half.
 struct Options {
@@ -93,6 +108,12 @@ struct Options {
   // The server waits this long for the flushes of the connections that it takes down.
   std::uint64_t flush_timeout_ns = 5'000'000'000;
   std::optional<std::uint64_t> hash_seed{};  // random if absent
+  // The paper's default is an asynchronous log; its measurements have none (4, 5.1).
+  Logging log = Logging::asynchronous;
+  std::string log_name = "pilaf.log";  // of fabric::Host::keep_memory
+  // A multiple of a word. When the log is full, all changes are refused.
+  std::uint64_t log_bytes = std::uint64_t{64} << 20;
+  std::uint64_t log_delay_ns = 1'000'000;  // from a change until its record is written
 
   // The client.
   GetPath gets = GetPath::reads;

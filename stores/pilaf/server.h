@@ -11,6 +11,7 @@
 #include "fabric/fabric.h"
 #include "stores/pilaf/layout.h"
 #include "stores/pilaf/options.h"
+#include "stores/pilaf/update_log.h"
 
 namespace falafel::pilaf {
 
@@ -33,6 +34,7 @@ struct ServerInspection {
   std::map<std::uint64_t, std::uint64_t> allocated;  // sizes of blocks of the extents, by offset
   std::uint64_t free_bytes = 0;                      // of the extents
   bool is_busy = false;                              // in the middle of a request
+  LogStatistics log{};                               // zero without a log
   ServerStatistics statistics{};
 };
 
@@ -41,10 +43,11 @@ class ServerState;
 class Server {
  public:
   // The server runs as daemon fibers of the host: one accepts connections, one polls for
-  // completions and does everything else (Pilaf 4). Errors: invalid_argument (an option out of
-  // range), out_of_memory, address_in_use.
+  // completions and does everything else (Pilaf 4), and one writes the log. It starts with the
+  // contents of its log. Errors: invalid_argument (an option out of range), out_of_memory,
+  // address_in_use, and those of fabric::Host::keep_memory.
   static fabric::Result<std::unique_ptr<Server>> start(fabric::Host& host, const Options& options);
-  // Stops the server without waiting.
+  // Stops the server without waiting. Changes that the log has not written are lost.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

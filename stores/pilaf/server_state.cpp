@@ -22,11 +22,35 @@ fabric::Result<void> ServerState::start() {
   if (!memory) return tl::unexpected(memory.error());
   memory_ = std::move(*memory);
   if (auto listening = server_.listen(options_.service); !listening) return listening;
+  if (auto opened = open_log(); !opened) return opened;
   server_.start(shared_from_this(), "poll");
+  if (options_.log == Logging::asynchronous) {
+    flusher_ = host_.spawn({.name = "flush", .daemon = true},
+                           [self = shared_from_this()] { self->log_->keep_flushing(); });
+  }
   return {};
 }
 
-void ServerState::stop() { server_.stop(); }
+// Carries out what is in the log, before the first client is admitted.
+fabric::Result<void> ServerState::open_log() {
+  if (options_.log == Logging::off) return {};
+  auto log = UpdateLog::open(host_, options_);
+  if (!log) return tl::unexpected(log.error());
+  log_ = std::move(*log);
+  incarnation_ = log_->incarnation();
+  const bool is_complete = log_->replay([this](const LoggedChange& change) {
+    return carry_out(change) != ReplyStatus::out_of_memory;
+  });
+  if (is_complete) return {};
+  return fabric::make_error(fabric::ErrorCode::out_of_memory,
+                            "there is no memory for the contents of the log");
+}
+
+void ServerState::stop() {
+  server_.stop();
+  if (flusher_) host_.cancel(*flusher_);
+  flusher_.reset();
+}
 
 ServerStatistics ServerState::statistics() const {
   ServerStatistics statistics = statistics_;
@@ -46,6 +70,7 @@ ServerInspection ServerState::inspect() const {
           .allocated = map.allocator().allocated(),
           .free_bytes = map.allocator().free_bytes(),
           .is_busy = server_.is_busy(),
+          .log = log_ == nullptr ? LogStatistics() : log_->statistics(),
           .statistics = statistics()};
 }
 
@@ -59,7 +84,8 @@ ServerHello ServerState::hello() {
           .extents_bytes = geometry.extents_bytes,
           .hash_seed = geometry.hash_seed,
           .incarnation = incarnation_,
-          .ways = options_.ways,
+          .ways = static_cast<std::uint16_t>(options_.ways),
+          .run = static_cast<std::uint16_t>(log_ == nullptr ? 0 : log_->run()),
           .largest_request_bytes = options_.largest_request_bytes};
 }
 
@@ -119,17 +145,48 @@ void ServerState::reply(const Request& request, ReplyStatus status,
   server_.ends().reply(request.origin, stores::bytes_of(header), value);
 }
 
+// Changes
+
 ReplyStatus ServerState::change(const Request& request) {
-  if (request.header.kind == RequestKind::put) return put(request);
-  host_.spend(fabric::Work::crc64_update, entry_bytes);
-  return memory_->map().remove(request.key) ? ReplyStatus::deleted : ReplyStatus::not_found;
+  const LoggedChange change{
+      .kind = request.header.kind, .key = request.key, .value = request.value};
+  if (log_ == nullptr) return carry_out(change);
+  if (!log_->has_room_for(change)) return ReplyStatus::out_of_memory;
+  const bool logs_first =
+      options_.log == Logging::synchronous && options_.safeguards.write_ahead;
+  return logs_first ? log_and_change(change) : change_and_log(change);
 }
 
-ReplyStatus ServerState::put(const Request& request) {
+ReplyStatus ServerState::change_and_log(const LoggedChange& change) {
+  const ReplyStatus status = carry_out(change);
+  if (status != ReplyStatus::stored && status != ReplyStatus::deleted) return status;
+  log_->append(change);
+  if (options_.log == Logging::synchronous) log_->flush_after_delay();
+  return status;
+}
+
+ReplyStatus ServerState::log_and_change(const LoggedChange& change) {
+  const bool changes_nothing =
+      change.kind == RequestKind::remove && !memory_->map().get(change.key);
+  if (changes_nothing) return ReplyStatus::not_found;
+  log_->append(change);
+  log_->flush_after_delay();
+  const ReplyStatus status = carry_out(change);
+  if (status == ReplyStatus::out_of_memory) log_->take_back_last();
+  return status;
+}
+
+ReplyStatus ServerState::carry_out(const LoggedChange& change) {
+  if (change.kind == RequestKind::put) return put(change);
+  host_.spend(fabric::Work::crc64_update, entry_bytes);
+  return memory_->map().remove(change.key) ? ReplyStatus::deleted : ReplyStatus::not_found;
+}
+
+ReplyStatus ServerState::put(const LoggedChange& change) {
   host_.spend(fabric::Work::crc64_update,
-              entry_bytes + extent_bytes_of(request.key.size(), request.value.size()));
+              entry_bytes + extent_bytes_of(change.key.size(), change.value.size()));
   while (true) {
-    switch (memory_->map().put(request.key, request.value)) {
+    switch (memory_->map().put(change.key, change.value)) {
       case PutOutcome::stored: return ReplyStatus::stored;
       case PutOutcome::table_full:
         if (!grow(Growth::table)) return ReplyStatus::out_of_memory;
@@ -140,6 +197,8 @@ ReplyStatus ServerState::put(const Request& request) {
     }
   }
 }
+
+// Growing
 
 // Requests that arrive from now on are dropped, so only announcements and earlier replies are sent.
 void ServerState::announce_growth(std::uint64_t deadline_ns) {

@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "fabric/fabric.h"
 #include "stores/exchange/exchange_server.h"
 #include "stores/pilaf/requests.h"
 #include "stores/pilaf/server.h"
 #include "stores/pilaf/server_memory.h"
+#include "stores/pilaf/update_log.h"
 
 namespace falafel::pilaf {
 
@@ -45,17 +47,23 @@ class ServerState final : public std::enable_shared_from_this<ServerState>,
   void serve_get(const Request& request);
   void serve_change(const Request& request);
   ReplyStatus change(const Request& request);
-  ReplyStatus put(const Request& request);
+  ReplyStatus change_and_log(const LoggedChange& change);
+  ReplyStatus log_and_change(const LoggedChange& change);
+  ReplyStatus carry_out(const LoggedChange& change);
+  ReplyStatus put(const LoggedChange& change);
   void reply(const Request& request, ReplyStatus status, std::span<const std::byte> value = {});
   bool grow(Growth growth);
   void announce_growth(std::uint64_t deadline_ns);
   ServerHello hello();
+  fabric::Result<void> open_log();
 
   fabric::Host& host_;
   const Options options_;
-  const std::uint64_t incarnation_;
+  std::uint64_t incarnation_;
   stores::ExchangeServer server_;
   std::unique_ptr<ServerMemory> memory_;
+  std::unique_ptr<UpdateLog> log_;  // null: no log
+  std::optional<fabric::FiberId> flusher_;
   std::unique_ptr<fabric::Event> has_grown_;
   bool is_growing_ = false;
   std::map<std::uint64_t, LastChange> last_changes_;  // by client

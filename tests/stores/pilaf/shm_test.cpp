@@ -15,6 +15,7 @@ using stores_test::millisecond_ns;
 pilaf::Options small_options() {
   pilaf::Options options;
   options.safeguards = pilaf::Safeguards::hardened();
+  options.log = pilaf::Logging::off;
   options.put_on_reset = pilaf::PutOnReset::send_again;
   options.table_entries = 4;
   options.extents_bytes = 256;

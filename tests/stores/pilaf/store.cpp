@@ -12,6 +12,8 @@ pilaf::Options small_options() {
   options.table_entries = 64;
   options.extents_bytes = 4'096;
   options.largest_request_bytes = 512;
+  options.log_bytes = 64 << 10;
+  options.log_delay_ns = 20 * microsecond_ns;
   options.max_clients = 8;
   options.hash_seed = 7;
   options.server_timeout_ns = 20 * millisecond_ns;
@@ -80,6 +82,7 @@ void TestStore::add_client(ClientBody body) {
 }
 
 void TestStore::serve(fabric::Host& host) {
+  server_.reset();  // of the process before
   auto server = pilaf::Server::start(host, options_.options);
   has_served_ = true;
   if (!server) return run_.problems.push_back("no server: " + server.error().detail);

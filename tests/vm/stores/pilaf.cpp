@@ -11,6 +11,7 @@ pilaf::Options pilaf_options(const Settings& settings, pilaf::GetPath gets) {
   pilaf::Options options;
   options.safeguards = pilaf::Safeguards::hardened();
   options.gets = gets;
+  options.log = pilaf::Logging::off;
   options.put_on_reset = pilaf::PutOnReset::send_again;
   options.table_entries = 4;
   options.extents_bytes = 512;

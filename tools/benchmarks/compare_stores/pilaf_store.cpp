@@ -44,6 +44,7 @@ class PilafRun final : public StoreRun {
         options_.min_block_bytes, extent_header_bytes + demand.key_bytes + demand.value_bytes));
     options_.safeguards = safeguards;
     options_.gets = gets;
+    options_.log = pilaf::Logging::off;  // as in the paper's measurements (5.1)
     options_.table_entries =
         static_cast<std::uint64_t>(std::ceil(static_cast<double>(demand.keys) / demand.table_load));
     options_.extents_bytes = std::bit_ceil((demand.keys + 1) * block_bytes);

@@ -11,6 +11,7 @@
 #include "fabric/text.h"
 #include "fabric/time_units.h"
 #include "stores/pilaf/invariants.h"
+#include "tools/scenarios/pilaf/contents.h"
 #include "tools/scenarios/pilaf/values.h"
 
 namespace falafel::pilaf_scenario {
@@ -46,6 +47,9 @@ struct PilafWorld::Conditions {
   check::Condition& extents_grew;
   check::Condition& reconnected;
   check::Condition& repeated;
+  check::Condition& replayed;
+  check::Condition& lost_changes;
+  check::Condition& found_part;
   // Conditions of GETs by READs only.
   check::Condition* entry_retry = nullptr;
   check::Condition* extent_retry = nullptr;
@@ -60,7 +64,11 @@ PilafWorld::PilafWorld(check::World& world, const check::Plan<Map>& plan, pilaf:
           Conditions{.table_grew = world.sometimes("the table has grown"),
                      .extents_grew = world.sometimes("the extents have grown"),
                      .reconnected = world.sometimes("a client has connected again"),
-                     .repeated = world.sometimes("a change was sent again")})) {
+                     .repeated = world.sometimes("a change was sent again"),
+                     .replayed = world.sometimes("a server has restarted from its log"),
+                     .lost_changes = world.sometimes("a restart has lost changes"),
+                     .found_part = world.sometimes("a log ended with a part of a record")})) {
+  if (options_.log == pilaf::Logging::asynchronous) logged_history_.emplace(world);
   if (gets == pilaf::GetPath::messages) return;
   conditions_->entry_retry = &world.sometimes("the checksum of an entry was wrong");
   conditions_->extent_retry = &world.sometimes("the checksum of an extent was wrong");
@@ -89,6 +97,10 @@ pilaf::Options PilafWorld::draw_options(pilaf::GetPath gets) {
   options.acknowledge_timeout_ns = 100 * microsecond_ns;
   options.check_interval_ns = millisecond_ns;
   options.reconnect_pause_ns = 20 * microsecond_ns;
+  options.log = world_.one_of(
+      {pilaf::Logging::off, pilaf::Logging::asynchronous, pilaf::Logging::synchronous});
+  options.log_delay_ns = world_.one_of({microsecond_ns, 10 * microsecond_ns, 100 * microsecond_ns});
+  options.log_bytes = world_.one_of<std::uint64_t>({16'384, 16'384, 16'384, 1'024});
   for (const pilaf::SafeguardDescription& safeguard : pilaf::safeguard_descriptions) {
     options.safeguards.*safeguard.enabled = world_.safeguard(safeguard.name);
   }
@@ -105,20 +117,39 @@ void PilafWorld::name_memory() {
   world_.name(entries * pilaf::entry_bytes, options_.extents_bytes, "extents");
 }
 
-void PilafWorld::serve(fabric::Host& host) {
-  std::unique_ptr<pilaf::Server> server;
-  const fabric::AtEnd record([&] {
-    if (server != nullptr) server_ = server->inspect();
-  });
-  while (server == nullptr) {
+std::unique_ptr<pilaf::Server> PilafWorld::start_server(fabric::Host& host) {
+  while (true) {
     auto started = pilaf::Server::start(host, options_);
-    if (started) {
-      server = std::move(*started);
-    } else {
-      host.sleep_until(host.now_ns() + 10 * microsecond_ns);
-    }
+    if (started) return std::move(*started);
+    host.sleep_until(host.now_ns() + 10 * microsecond_ns);
   }
-  host.create_event()->wait(fabric::never_ns);
+}
+
+// The body of the host's first fiber, also after each restart. A server without a log does not
+// start again, because the paper says nothing about its clients.
+void PilafWorld::serve(fabric::Host& host) {
+  const auto end = host.create_event();
+  if (server_ && options_.log == pilaf::Logging::off) end->wait(fabric::never_ns);
+  if (server_ && logged_history_) logged_history_->begin_restart();
+  const std::unique_ptr<pilaf::Server> server = start_server(host);
+  note_start(server->inspect());
+  const fabric::AtEnd record([&] { server_ = server->inspect(); });
+  end->wait(fabric::never_ns);
+}
+
+void PilafWorld::note_start(const pilaf::ServerInspection& server) {
+  if (!server_) {
+    if (logged_history_) logged_history_->start();
+    return;
+  }
+  const pilaf::LogStatistics& before = server_->log;
+  world_.check(server.log.replayed >= before.durable, std::string(log_property),
+               fmt::format("the log had {} records, and the server has found {}", before.durable,
+                           server.log.replayed));
+  conditions_->replayed.reached_if(server.log.replayed > 0);
+  conditions_->lost_changes.reached_if(server.log.replayed < before.appended);
+  conditions_->found_part.reached_if(server.log.found_part);
+  if (logged_history_) logged_history_->complete_restart(contents_of(server));
 }
 
 // Null if the server does not start in time.
@@ -137,7 +168,12 @@ std::unique_ptr<pilaf::Client> PilafWorld::connect(fabric::Host& host) {
 bool PilafWorld::execute(pilaf::Client& client, std::uint32_t number,
                          const Map::Operation& operation) {
   Answer answer = Answer::disconnected;
-  history_.call(number, operation, [&] { return execute_on(client, operation, answer); });
+  const auto execute_here = [&] { return execute_on(client, operation, answer); };
+  if (logged_history_) {
+    logged_history_->call(number, operation, execute_here);
+  } else {
+    history_.call(number, operation, execute_here);
+  }
   return answer != Answer::disconnected;
 }
 

@@ -1,5 +1,5 @@
 // One run of Pilaf: a server, clients that carry out their operations and then read all keys, and
-// the judgement of the server's memory at the end.
+// the judgement of the server's memory at the end. A server with a log may restart.
 //
 // Everything is small: tables of 1 to 16 entries and extents of a few blocks, so keys move, extents
 // are used again at once, and the server grows several times.
@@ -18,6 +18,7 @@
 #include "explorer/check/world.h"
 #include "stores/pilaf/client.h"
 #include "stores/pilaf/server.h"
+#include "tools/scenarios/pilaf/logged_history.h"
 
 namespace falafel::pilaf_scenario {
 
@@ -30,6 +31,9 @@ inline constexpr std::string_view memory_property = "memory.invariants";
 
 // No client follows a pointer to memory that is not in the extents.
 inline constexpr std::string_view pointer_property = "pointers.out-of-bounds";
+
+// A restarted server finds all records that were on the disk.
+inline constexpr std::string_view log_property = "log.durable";
 
 class PilafWorld {
  public:
@@ -44,6 +48,8 @@ class PilafWorld {
   pilaf::Options draw_options(pilaf::GetPath gets);
   void name_memory();
   void serve(fabric::Host& host);
+  std::unique_ptr<pilaf::Server> start_server(fabric::Host& host);
+  void note_start(const pilaf::ServerInspection& server);
   void work(fabric::Host& host, std::uint32_t number);
   std::unique_ptr<pilaf::Client> connect(fabric::Host& host);
   bool execute(pilaf::Client& client, std::uint32_t number, const Map::Operation& operation);
@@ -54,6 +60,7 @@ class PilafWorld {
   const check::Plan<Map>& plan_;
   check::History<Map>& history_;
   pilaf::Options options_;
+  std::optional<LoggedHistory> logged_history_;  // with an asynchronous log, instead of history_
   std::shared_ptr<Conditions> conditions_;
   std::optional<pilaf::ServerInspection> server_;  // when its fibers ended
 };

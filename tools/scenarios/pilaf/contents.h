@@ -1,0 +1,12 @@
+// The keys and values in the memory of a server.
+#pragma once
+
+#include "stores/pilaf/server.h"
+#include "tools/scenarios/pilaf/logged_map.h"
+
+namespace falafel::pilaf_scenario {
+
+// No request changes the memory.
+LoggedMap::Contents contents_of(const pilaf::ServerInspection& server);
+
+}  // namespace falafel::pilaf_scenario
