@@ -9,8 +9,7 @@ ClientState::ClientState(fabric::Host& own_host, Node& own_node, const Options& 
       node(own_node),
       options(own_options),
       layout_(options.index_entries, options.data_entries,
-              DataEntryLayout(options.most_key_bytes, options.most_value_bytes)),
-      cache_(options.cache_entries) {}
+              DataEntryLayout(options.most_key_bytes, options.most_value_bytes)) {}
 
 fabric::Result<void> ClientState::connect(std::span<const fabric::Address> nodes) {
   auto buffers = Buffers::create(host, layout_.entry().entry_bytes());
@@ -106,7 +105,7 @@ bool ClientState::is_possible(const IndexEntry& entry) const {
 Step<DataEntry> ClientState::fetch(std::uint64_t word, bool with_value, const Deadline& deadline) {
   const std::uint64_t now_ns = host.now_ns();
   const std::uint64_t period_ns = options.expiration_ns - options.clock_error_ns;
-  if (const DataEntry* const cached = cache_.find(word, now_ns, now_ns + period_ns)) {
+  if (const DataEntry* const cached = node.cache().find(word, now_ns, now_ns + period_ns)) {
     ++statistics.cache_hits;
     return *cached;
   }
@@ -146,7 +145,7 @@ Step<DataEntry> ClientState::read_remote(const IndexEntry& entry, bool with_valu
 
 void ClientState::remember(std::uint64_t word, const DataEntry& entry) {
   if (decode(word).data_table == node.number()) return;
-  cache_.insert(word, entry, host.now_ns() + options.expiration_ns - options.clock_error_ns);
+  node.cache().insert(word, entry, host.now_ns() + options.expiration_ns - options.clock_error_ns);
 }
 
 tl::expected<Message, Fate> ClientState::request(Message request) {

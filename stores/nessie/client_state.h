@@ -92,7 +92,6 @@ class ClientState {
   Buffers buffers_;
   std::unique_ptr<Requester> requester_;                  // of NessieSD and NessieHY
   std::vector<std::unique_ptr<Connection>> connections_;  // by node
-  EntryCache cache_;
   std::vector<Staged> staged_;
 };
 

@@ -1,4 +1,4 @@
-// The local cache of remote DTEs (4.1.3, 4.3.1): an LRU list of valid entries under their whole ITE
+// A node's cache of remote DTEs, which its clients share (4.1.3, 4.3.1): an LRU list of valid entries under their whole ITE
 // words. An entry expires, because its DTE may be used again under the same word.
 #pragma once
 

@@ -16,7 +16,8 @@ struct Node::State : std::enable_shared_from_this<Node::State> {
         nodes(all_nodes),
         options(own_options),
         layout(options.index_entries, options.data_entries,
-               DataEntryLayout(options.most_key_bytes, options.most_value_bytes)) {}
+               DataEntryLayout(options.most_key_bytes, options.most_value_bytes)),
+        cache(options.cache_entries) {}
 
   fabric::Result<void> open();
   fabric::Result<void> register_tables();
@@ -42,6 +43,7 @@ struct Node::State : std::enable_shared_from_this<Node::State> {
   std::unique_ptr<fabric::Listener> listener;
   std::vector<std::unique_ptr<fabric::QueuePair>> queue_pairs;
   std::unique_ptr<DataTable> data_table;
+  EntryCache cache;
   std::unique_ptr<Service> service;
   fabric::FiberId acceptor = 0;
 };
@@ -181,6 +183,8 @@ Node::~Node() {
 std::uint64_t Node::number() const { return state_->number; }
 
 DataTable& Node::data_table() { return *state_->data_table; }
+
+EntryCache& Node::cache() { return state_->cache; }
 
 std::uint64_t Node::load_index(std::uint64_t index) const {
   return state_->block->load(state_->layout.index_offset(index));

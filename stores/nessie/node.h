@@ -10,6 +10,7 @@
 
 #include "fabric/fabric.h"
 #include "stores/nessie/data_table.h"
+#include "stores/nessie/entry_cache.h"
 #include "stores/nessie/layout.h"
 #include "stores/nessie/options.h"
 #include "stores/nessie/service.h"
@@ -48,6 +49,7 @@ class Node {
 
   std::uint64_t number() const;
   DataTable& data_table();
+  EntryCache& cache();  // of all clients of the node
   // NessieHY, whose ITEs the processor changes: an ITE of this node, without its device.
   std::uint64_t load_index(std::uint64_t index) const;
   Service& service();  // of NessieSD and NessieHY

@@ -93,7 +93,8 @@ std::optional<std::string> find_invalid_option(const Options& options, std::uint
   if (options.is_client_driven() && device.atomic_capability == fabric::AtomicCapability::none) {
     return "the device has no atomics, which NessieCD needs";
   }
-  if (options.completion == Completion::watermark && !device.places_in_address_order) {
+  if (options.completion == Completion::watermark && !options.assumes_address_order &&
+      !device.places_in_address_order) {
     return "completion is watermark, but the device does not place in address order; choose queue";
   }
   return std::nullopt;

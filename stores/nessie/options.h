@@ -117,7 +117,7 @@ struct Options {
 
   // Mechanisms of 4.1.3 and 4.3.2.
   std::uint32_t filter_bits = 7;      // 0: none
-  std::uint64_t cache_entries = 256;  // 0: none
+  std::uint64_t cache_entries = 256;  // of the node, for all of its clients; 0: none
   bool previous_versions = true;
   bool multi_read = true;
   bool lazy_marks = false;  // mark replaced DTEs before the next operation, not at once
@@ -135,7 +135,8 @@ struct Options {
   std::uint32_t most_clients = 256;
   std::uint64_t slots_per_lock = 64;
   Arrival arrival = Arrival::tail_in_address_order;
-  // Runs with Arrival::tail_in_address_order on a device that does not promise that order.
+  // Runs with Arrival::tail_in_address_order and Completion::watermark on a device that does not
+  // promise that order.
   bool assumes_address_order = false;
   // A client waits this long for a response. The paper has no time-out.
   std::uint64_t request_timeout_ns = fabric::never_ns;

@@ -20,6 +20,7 @@ Conditions::Conditions(check::World& world, const Kind& kind) {
     invalid_entry_ = &world.sometimes("an operation has met an invalid entry");
   }
   if (kind.architecture != Architecture::server_driven) {
+    watermarks_ = &world.sometimes("clients have polled on watermarks");
     changed_index_ = &world.sometimes("a reverse pass has found a change");
     changed_entry_ = &world.sometimes("a client has read an entry that was replaced meanwhile");
     deadline_ = &world.sometimes("an operation has taken longer than the expiration period");
@@ -32,6 +33,8 @@ Conditions::Conditions(check::World& world, const Kind& kind) {
     waited_ = &world.sometimes("a worker has waited for a lock");
   }
 }
+
+void Conditions::note_watermarks() { reached_if(watermarks_, true); }
 
 void Conditions::note(const nessie::OperationStatistics& statistics) {
   const auto gave_up = [&statistics](GiveUp reason) {

@@ -13,10 +13,12 @@ class Conditions {
  public:
   Conditions(check::World& world, const Kind& kind);
 
+  void note_watermarks();  // clients poll on them
   void note(const nessie::OperationStatistics& statistics);
   void note(const nessie::ServiceStatistics& statistics);
 
  private:
+  check::Condition* watermarks_ = nullptr;
   check::Condition* migrated_ = nullptr;
   check::Condition* lost_swap_ = nullptr;
   check::Condition* invalid_entry_ = nullptr;

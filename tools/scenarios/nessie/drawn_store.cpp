@@ -89,6 +89,18 @@ Options draw_served(check::World& world, const Kind& kind) {
   return options;
 }
 
+// Of clients that READ. As published, they rely on the order of addresses.
+void draw_completion(check::World& world, const Kind& kind, DrawnStore& store) {
+  if (kind.architecture == nessie::Architecture::server_driven) return;
+  store.trusts_watermarks =
+      kind.variant == Variant::published || !world.safeguard("promised-order");
+  store.options.completion =
+      store.trusts_watermarks
+          ? nessie::Completion::watermark
+          : world.one_of({nessie::Completion::queue, nessie::Completion::watermark});
+  if (store.trusts_watermarks) store.options.assumes_address_order = true;
+}
+
 // All candidates of a key are on one node, so entries move only where a node has more slots than a
 // key has candidates.
 void draw_service(check::World& world, Options& options) {
@@ -123,9 +135,11 @@ DrawnStore draw_store(check::World& world, const Kind& kind) {
   options.acknowledge_timeout_ns = 2'000 * microsecond_ns;
   options.retry_count = 1;
   draw_service(world, options);
-  return {.nodes = nodes,
-          .most_attempts = kind.variant == Variant::published ? 4U : 0U,
-          .options = options};
+  DrawnStore store{.nodes = nodes,
+                   .most_attempts = kind.variant == Variant::published ? 4U : 0U,
+                   .options = options};
+  draw_completion(world, kind, store);
+  return store;
 }
 
 std::string describe(const DrawnStore& store) {
@@ -136,7 +150,8 @@ std::string describe(const DrawnStore& store) {
                      number(options.data_entries) + ", ways " + number(options.ways) +
                      ", hash seed " + number(options.hash_seed) + ", deadline check " +
                      number(options.deadline_check) + ", empty word " + number(options.emptied) +
-                     ", expiration " + number(options.expiration_ns / microsecond_ns) + " us";
+                     ", expiration " + number(options.expiration_ns / microsecond_ns) +
+                     " us, completion " + number(options.completion);
   if (options.is_client_driven()) {
     return text + ", filter bits " + number(options.filter_bits) + ", cache entries " +
            number(options.cache_entries) + ", previous versions " +

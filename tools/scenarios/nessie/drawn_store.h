@@ -18,6 +18,8 @@ struct DrawnStore {
   std::uint32_t nodes = 1;
   std::uint64_t most_attempts = 0;  // of an operation; 0: any number
   nessie::Options options{};
+  // Clients rely on watermarks whether or not the device promises the order of addresses.
+  bool trusts_watermarks = false;
 };
 
 DrawnStore draw_store(check::World& world, const Kind& kind);

@@ -57,6 +57,15 @@ void Run::forbid_aba() {
   world_.permit_undone_swaps();
 }
 
+// All hosts have devices of one kind. Without the order of addresses, a watermark says nothing.
+void Run::choose_completion(fabric::Host& host) {
+  const bool has_order = host.device(0).attributes().places_in_address_order;
+  if (!has_order && !store_.trusts_watermarks) {
+    store_.options.completion = nessie::Completion::queue;
+  }
+  if (store_.options.completion == nessie::Completion::watermark) conditions_.note_watermarks();
+}
+
 void Run::execute() {
   name_memory();
   forbid_aba();
@@ -71,6 +80,7 @@ void Run::execute() {
 
 void Run::run_peer(fabric::Host& host, std::uint32_t number) {
   Place& place = places_[number];
+  choose_completion(host);
   if (number == 0 && world_.listener() != nullptr) world_.note(host, describe(store_));
   place.is_started = host.create_event();
   host.spawn({.name = "node", .daemon = true}, [this, &host, number] { serve(host, number); });

@@ -45,6 +45,7 @@ class Run {
 
   void name_memory();
   void forbid_aba();
+  void choose_completion(fabric::Host& host);
   void run_peer(fabric::Host& host, std::uint32_t number);
   void serve(fabric::Host& host, std::uint32_t number);
   void run_client(fabric::Host& host, std::uint32_t node, std::uint32_t client);
