@@ -37,17 +37,22 @@ TestCluster::~TestCluster() = default;
 void TestCluster::start(fabric::Host& host, std::uint32_t number) {
   host.spawn({.name = "node", .daemon = true}, [this, &host, number] { serve(host, number); });
   while (nodes_[number].node == nullptr) host.sleep_until(host.now_ns() + microsecond_ns);
+  const auto client = connect_another(host, number);
+  if (client == nullptr) return;
+  body_(number, host, *client);
+  client->mark_staged();
+}
+
+std::unique_ptr<nessie::Client> TestCluster::connect_another(fabric::Host& host,
+                                                             std::uint32_t number) {
   std::vector<fabric::Address> addresses;
   for (std::uint32_t other = 0; other < options_.nodes; ++other) {
     addresses.push_back({.host = name(other), .service = options_.options.service});
   }
   auto client = nessie::Client::connect(host, *nodes_[number].node, addresses, options_.options);
-  if (!client) {
-    problems_ += "no client: " + client.error().detail + "\n";
-    return;
-  }
-  body_(number, host, **client);
-  (*client)->mark_staged();
+  if (client) return std::move(*client);
+  problems_ += "no client: " + client.error().detail + "\n";
+  return nullptr;
 }
 
 // The node outlives all bodies, because other nodes use its memory.

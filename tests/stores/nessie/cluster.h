@@ -45,6 +45,9 @@ class TestCluster {
   // Runs the body with a client on each node. Call once.
   void run(Body body);
 
+  // A further client of the node, whose host it is. Null, and a problem: it does not connect.
+  std::unique_ptr<nessie::Client> connect_another(fabric::Host& host, std::uint32_t number);
+
   // The problems of the run and, if all its bodies have returned, of the memory; one per line.
   std::string problems() const;
   const nessie::NodeInspection& node(std::uint32_t number) const { return *nodes_[number].memory; }

@@ -66,7 +66,28 @@ TEST(NessieOperations, RefuseTheWatermarkWithoutAddressOrder) {
     const auto node = nessie::Node::start(host, 0, 1, watermark);
     ASSERT_FALSE(node);
     EXPECT_EQ(node.error().code, fabric::ErrorCode::invalid_argument);
+    watermark.assumes_address_order = true;
+    watermark.service += 1;
+    EXPECT_TRUE(nessie::Node::start(host, 0, 1, watermark));
   });
+}
+
+TEST(NessieOperations, ShareTheCacheOfTheirNode) {
+  TestCluster cluster({.nodes = 2});
+  cluster.run([&](std::uint32_t node, fabric::Host& host, Client& client) {
+    if (node == 0) {
+      EXPECT_EQ(client.put(bytes_of("key"), bytes_of("value")), Answer::stored);
+      return;
+    }
+    host.sleep_until(host.now_ns() + 1'000 * microsecond_ns);
+    EXPECT_EQ(text_of(client.get(bytes_of("key")).value), "value");
+    EXPECT_EQ(client.statistics().cache_hits, 0U);
+    const auto other = cluster.connect_another(host, node);
+    EXPECT_EQ(text_of(other->get(bytes_of("key")).value), "value");
+    EXPECT_EQ(other->statistics().cache_hits, 1U);
+    EXPECT_EQ(other->statistics().entry_reads, 0U);
+  });
+  EXPECT_EQ(cluster.problems(), "");
 }
 
 // "At least five READs of ITEs and one CAS" with three candidates (6.2): one forward pass, and all
