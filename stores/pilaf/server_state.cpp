@@ -152,8 +152,7 @@ ReplyStatus ServerState::change(const Request& request) {
       .kind = request.header.kind, .key = request.key, .value = request.value};
   if (log_ == nullptr) return carry_out(change);
   if (!log_->has_room_for(change)) return ReplyStatus::out_of_memory;
-  const bool logs_first =
-      options_.log == Logging::synchronous && options_.safeguards.write_ahead;
+  const bool logs_first = options_.log == Logging::synchronous && options_.safeguards.write_ahead;
   return logs_first ? log_and_change(change) : change_and_log(change);
 }
 

@@ -7,10 +7,7 @@ namespace falafel::pilaf {
 
 UpdateLog::UpdateLog(fabric::Host& host, const Options& options,
                      std::shared_ptr<fabric::MemoryBlock> block)
-    : host_(host),
-      options_(options),
-      block_(std::move(block)),
-      has_appended_(host.create_event()) {
+    : host_(host), options_(options), block_(std::move(block)), has_appended_(host.create_event()) {
   begin_run();
 }
 
@@ -36,9 +33,8 @@ std::uint64_t UpdateLog::incarnation() const { return block_->load(log_incarnati
 
 bool UpdateLog::replay(const std::function<bool(const LoggedChange&)>& apply) {
   const std::span<const std::byte> bytes = block_->bytes();  // nobody else accesses it
-  while (const auto change =
-             parse_log_record(bytes.subspan(end_), statistics_.replayed + 1,
-                              options_.safeguards.record_checksums)) {
+  while (const auto change = parse_log_record(bytes.subspan(end_), statistics_.replayed + 1,
+                                              options_.safeguards.record_checksums)) {
     if (!apply(*change)) return false;
     ++statistics_.replayed;
     end_ += log_record_bytes_of(change->key.size(), change->value.size());

@@ -57,8 +57,7 @@ class UpdateLog {
   const LogStatistics& statistics() const { return statistics_; }
 
  private:
-  UpdateLog(fabric::Host& host, const Options& options,
-            std::shared_ptr<fabric::MemoryBlock> block);
+  UpdateLog(fabric::Host& host, const Options& options, std::shared_ptr<fabric::MemoryBlock> block);
   void begin_run();
   void erase_behind_end(std::uint64_t length_bytes);
 

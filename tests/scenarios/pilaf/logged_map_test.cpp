@@ -18,9 +18,7 @@ class TwoLives {
   TwoLives& set(const std::string& key, const std::string& value) {
     return add(LoggedMap::Set{key, value}, {});
   }
-  TwoLives& remove(const std::string& key) {
-    return add(LoggedMap::Remove{key}, Map::removed());
-  }
+  TwoLives& remove(const std::string& key) { return add(LoggedMap::Remove{key}, Map::removed()); }
   TwoLives& found(const std::string& key, const std::string& value) {
     return add(LoggedMap::Get{key}, Map::found(value));
   }

@@ -94,9 +94,8 @@ Answer read_again_after_restart(bool writes_ahead) {
   StoreOptions options = logging_store(Logging::synchronous);
   options.options.safeguards.write_ahead = writes_ahead;
   TestStore store(options);
-  store.add_client([](fabric::Host&, Client& client) {
-    client.set(bytes_of("key"), bytes_of("value"));
-  });
+  store.add_client(
+      [](fabric::Host&, Client& client) { client.set(bytes_of("key"), bytes_of("value")); });
   Answer answer = Answer::disconnected;
   store.add_client([&](fabric::Host&, Client& client) {
     while (client.get(bytes_of("key")).answer == Answer::not_found) continue;

@@ -23,9 +23,9 @@ check::Workload<Map> workload() {
 // Pilaf has no connections without reliability.
 std::vector<sim::FaultKind> faults() {
   using sim::FaultKind;
-  return {FaultKind::client_crash,  FaultKind::client_pause,        FaultKind::queue_pair_error,
-          FaultKind::message_delay, FaultKind::late_packets,        FaultKind::server_stall,
-          FaultKind::latency_spike, FaultKind::client_stop,         FaultKind::server_stop,
+  return {FaultKind::client_crash,  FaultKind::client_pause,         FaultKind::queue_pair_error,
+          FaultKind::message_delay, FaultKind::late_packets,         FaultKind::server_stall,
+          FaultKind::latency_spike, FaultKind::client_stop,          FaultKind::server_stop,
           FaultKind::slow_landing,  FaultKind::registration_failure, FaultKind::server_restart};
 }
 
