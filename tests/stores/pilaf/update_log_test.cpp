@@ -98,7 +98,7 @@ void log_two(UpdateLog& log) {
   append(log, "b", "2");
   log.flush();
 }
-// Of a record with a key and a value that fit one word.
+// The length of a record with a key and a value that fit one word.
 constexpr std::uint64_t short_record_bytes = pilaf::log_record_bytes_of(1, 1);
 
 TEST(UpdateLog, ReplaysWhatWasWrittenInOrder) {

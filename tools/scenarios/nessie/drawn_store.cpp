@@ -89,7 +89,7 @@ Options draw_served(check::World& world, const Kind& kind) {
   return options;
 }
 
-// Of clients that READ. As published, they rely on the order of addresses.
+// Clients that READ. As published, they rely on the order of addresses.
 void draw_completion(check::World& world, const Kind& kind, DrawnStore& store) {
   if (kind.architecture == nessie::Architecture::server_driven) return;
   store.trusts_watermarks =
