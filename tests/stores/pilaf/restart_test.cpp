@@ -182,9 +182,9 @@ struct DrawnStep {
   int value = 0;
 };
 
-class Worker {
+class RestartingWorker {
  public:
-  Worker(TestStore& store, Client& client, bool may_lose)
+  RestartingWorker(TestStore& store, Client& client, bool may_lose)
       : store_(store), client_(client), may_lose_(may_lose) {}
 
   void run(const DrawnStep& step) {
@@ -241,7 +241,7 @@ RC_GTEST_PROP(Restart, FindsTheContentsAfterSomeOfTheChanges, ()) {
   }));
   TestStore store(options);
   store.add_client([&](fabric::Host&, Client& client) {
-    Worker worker(store, client, options.options.log == Logging::asynchronous);
+    RestartingWorker worker(store, client, options.options.log == Logging::asynchronous);
     for (const DrawnStep& step : steps) worker.run(step);
   });
   RC_ASSERT(store.run().problems == std::vector<std::string>());
