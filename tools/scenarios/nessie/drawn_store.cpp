@@ -94,10 +94,7 @@ void draw_completion(check::World& world, const Kind& kind, DrawnStore& store) {
   if (kind.architecture == nessie::Architecture::server_driven) return;
   store.trusts_watermarks =
       kind.variant == Variant::published || !world.safeguard("promised-order");
-  store.options.completion =
-      store.trusts_watermarks
-          ? nessie::Completion::watermark
-          : world.one_of({nessie::Completion::queue, nessie::Completion::watermark});
+  store.options.completion = nessie::Completion::watermark;
   if (store.trusts_watermarks) store.options.assumes_address_order = true;
 }
 
