@@ -94,7 +94,9 @@ void draw_completion(check::World& world, const Kind& kind, DrawnStore& store) {
   if (kind.architecture == nessie::Architecture::server_driven) return;
   store.trusts_watermarks =
       kind.variant == Variant::published || !world.safeguard("promised-order");
-  store.options.completion = nessie::Completion::watermark;
+  const bool may_wait = kind.architecture == nessie::Architecture::hybrid;
+  const bool waits = may_wait && !store.trusts_watermarks && world.choose(2) == 0;
+  store.options.completion = waits ? nessie::Completion::queue : nessie::Completion::watermark;
   if (store.trusts_watermarks) store.options.assumes_address_order = true;
 }
 
