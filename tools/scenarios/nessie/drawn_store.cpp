@@ -95,7 +95,7 @@ void draw_completion(check::World& world, const Kind& kind, DrawnStore& store) {
   store.trusts_watermarks =
       kind.variant == Variant::published || !world.safeguard("promised-order");
   const bool may_wait = kind.architecture == nessie::Architecture::hybrid;
-  const bool waits = may_wait && !store.trusts_watermarks && world.choose(2) == 0;
+  const bool waits = may_wait && !store.trusts_watermarks && world.choose(2) == 1;
   store.options.completion = waits ? nessie::Completion::queue : nessie::Completion::watermark;
   if (store.trusts_watermarks) store.options.assumes_address_order = true;
 }
