@@ -21,7 +21,7 @@ function(falafel_man_page name command)
 endfunction()
 
 falafel_man_page(falafel "")
-foreach(command IN ITEMS bench del dump get keys load members serve serve-memcached set stat top)
+foreach(command IN ITEMS acceptance bench del dump get keys load members serve serve-memcached set stat top)
   falafel_man_page(falafel-${command} " ${command}")
 endforeach()
 get_property(man_pages GLOBAL PROPERTY falafel_man_pages)

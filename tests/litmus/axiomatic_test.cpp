@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "tests/litmus/axiomatic_model.h"
-#include "tests/litmus/small_program.h"
 #include "tests/litmus/small_program_run.h"
+#include "tools/command_line/acceptance/rules/axiomatic_model.h"
+#include "tools/command_line/acceptance/rules/small_program.h"
 
 namespace falafel::litmus {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "explorer/exhaustive/exhaustive.h"
 #include "fabric/fiber_stack.h"
-#include "tests/litmus/small_program.h"
+#include "tools/command_line/acceptance/rules/small_program.h"
 
 namespace falafel::litmus {
 

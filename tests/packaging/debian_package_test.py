@@ -29,8 +29,8 @@ FILES = {
     "/usr/share/doc/falafel/copyright",
     "/usr/share/doc/falafel/grafana-dashboard.json",
     *(f"/usr/share/man/man1/falafel{command}.1"
-      for command in ("", "-bench", "-del", "-dump", "-get", "-keys", "-load", "-members", "-serve",
-                      "-serve-memcached", "-set", "-stat", "-top")),
+      for command in ("", "-acceptance", "-bench", "-del", "-dump", "-get", "-keys", "-load", "-members",
+                      "-serve", "-serve-memcached", "-set", "-stat", "-top")),
 }
 
 

@@ -33,6 +33,10 @@ void add_bench_command(CLI::App& app, int& exit_status);
 // Exit status: 0 measured, 1 a party failed or the profile cannot be written, 2 wrong usage.
 void add_calibrate_command(CLI::App& app, int& exit_status);
 
+// Exit status: 0 nothing forbidden was seen, 1 something forbidden was, 2 wrong usage, 3 something
+// could not be done.
+void add_acceptance_command(CLI::App& app, int& exit_status);
+
 // Exit status: 0 compared, 1 the picture cannot be drawn, 2 wrong usage.
 void add_compare_stores_command(CLI::App& app, int& exit_status);
 

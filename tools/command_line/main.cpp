@@ -39,6 +39,7 @@ int main(int argument_count, char** arguments) {
   falafel::command_line::add_top_command(app, exit_status);
   falafel::command_line::add_bench_command(app, exit_status);
   falafel::command_line::add_calibrate_command(app, exit_status);
+  falafel::command_line::add_acceptance_command(app, exit_status);
   falafel::command_line::add_compare_stores_command(app, exit_status);
   falafel::command_line::add_figures_command(app, exit_status);
 #ifdef FALAFEL_HAS_RUN

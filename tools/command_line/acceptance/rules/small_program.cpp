@@ -1,4 +1,4 @@
-#include "tests/litmus/small_program.h"
+#include "tools/command_line/acceptance/rules/small_program.h"
 
 #include <fmt/format.h>
 #include <algorithm>

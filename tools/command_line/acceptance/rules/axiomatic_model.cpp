@@ -1,4 +1,4 @@
-#include "tests/litmus/axiomatic_model.h"
+#include "tools/command_line/acceptance/rules/axiomatic_model.h"
 
 #include <algorithm>
 #include <array>

@@ -25,7 +25,7 @@
 #include <optional>
 #include <set>
 
-#include "tests/litmus/small_program.h"
+#include "tools/command_line/acceptance/rules/small_program.h"
 
 namespace falafel::litmus {
 
