@@ -1,5 +1,6 @@
-// A node's cache of remote DTEs, which its clients share (4.1.3, 4.3.1): an LRU list of valid entries under their whole ITE
-// words. An entry expires, because its DTE may be used again under the same word.
+// A node's cache of remote DTEs, which its clients share (4.1.3, 4.3.1): an LRU list of valid
+// entries under their whole ITE words. An entry expires, because its DTE may be used again under
+// the same word.
 #pragma once
 
 #include <cstdint>
