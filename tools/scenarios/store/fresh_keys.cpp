@@ -47,7 +47,7 @@ void FreshKeys::on_changed(const checkers::TableWatch& table, std::uint64_t slot
   }
 }
 
-// Where the client has emptied an entry, a search ends too early, so a collection that searches for
+// A search ends too early at an entry that the client has emptied, so a collection that searches for
 // entries frees a container whose entry stays. Then that entry has whatever key is stored there
 // next, and nobody changes it for that. The source of a move is locked.
 bool FreshKeys::shares_container(const checkers::TableWatch& table, std::uint64_t slot) const {
