@@ -47,8 +47,8 @@ void FreshKeys::on_changed(const checkers::TableWatch& table, std::uint64_t slot
   }
 }
 
-// A search ends too early at an entry that the client has emptied, so a collection that searches for
-// entries frees a container whose entry stays. Then that entry has whatever key is stored there
+// A search ends too early at an entry that the client has emptied, so a collection that searches
+// for entries frees a container whose entry stays. Then that entry has whatever key is stored there
 // next, and nobody changes it for that. The source of a move is locked.
 bool FreshKeys::shares_container(const checkers::TableWatch& table, std::uint64_t slot) const {
   const engine::Entry entry = table.entry(slot);
