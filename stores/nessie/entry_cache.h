@@ -26,9 +26,9 @@ class EntryCache {
 
  private:
   struct Cached {
-    std::uint64_t word;
+    std::uint64_t word = 0;
     DataEntry entry;
-    std::uint64_t expires_ns;
+    std::uint64_t expires_ns = 0;
   };
   using List = std::list<Cached>;
 

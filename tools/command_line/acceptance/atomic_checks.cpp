@@ -25,7 +25,7 @@ std::string demand_atomic(Peer& peer, std::uint64_t before, const WorkRequest& a
   link.succeed({atomic, link.read(returned, remote_place, 8)});
   const std::uint64_t found = peer.memory().load(atomic_result);
   const std::uint64_t left = peer.memory().load(returned);
-  const std::string observed = fmt::format("returned {}, left {}", found, left);
+  std::string observed = fmt::format("returned {}, left {}", found, left);
   demand(found == before && left == after, observed);
   return observed;
 }
@@ -61,7 +61,7 @@ std::string chained(Peer& peer) {
   link->succeed({link->write(0, remote_place, 8), link->swap(atomic_result, remote_place, 5, 6),
                  fenced(link->add(atomic_result + 8, remote_place, 1)),
                  link->read(returned, remote_place, 8)});
-  const std::string observed =
+  std::string observed =
       fmt::format("CAS found {}, FETCH_ADD {}, READ {}", peer.memory().load(atomic_result),
                   peer.memory().load(atomic_result + 8), peer.memory().load(returned));
   demand(observed == "CAS found 5, FETCH_ADD 6, READ 7", observed);

@@ -26,9 +26,9 @@ std::string set_interface(const std::string& name, bool is_up) {
         static_cast<short>(is_up ? request.ifr_flags | up : request.ifr_flags & ~up);
     is_done = ::ioctl(handle, SIOCSIFFLAGS, &request) == 0;
   }
-  const std::string problem = is_done ? ""
-                                      : fmt::format("interface {} cannot be taken {}: {}", name,
-                                                    is_up ? "up" : "down", std::strerror(errno));
+  std::string problem = is_done ? ""
+                                : fmt::format("interface {} cannot be taken {}: {}", name,
+                                              is_up ? "up" : "down", std::strerror(errno));
   ::close(handle);
   return problem;
 }

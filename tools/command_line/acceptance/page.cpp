@@ -114,8 +114,7 @@ std::string not_tried_list(const AcceptanceReport& report) {
   items +=
       "<li>Performance of the store under load (falafel bench does that)</li>\n"
       "<li>Unreliable datagrams; shared receive queues; message streams; two devices in one "
-      "machine; several clients' machines; the "
-      "power failure of a machine</li>\n";
+      "machine; several clients' machines; the power failure of a machine</li>\n";
   return "<h2>Not tried</h2>\n<ul>\n" + items + "</ul>\n";
 }
 

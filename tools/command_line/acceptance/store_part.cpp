@@ -150,6 +150,7 @@ class StorePart {
     });
     if (!read) totals_.failure = "reading back: " + read.error();
     std::vector<const Log*> logs;
+    logs.reserve(round.logs.size());
     for (const auto& log : round.logs) logs.push_back(&**log);
     count(logs);
     const checkers::Judgement judgement = judge(logs);

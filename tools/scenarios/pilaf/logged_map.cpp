@@ -1,5 +1,7 @@
 #include "tools/scenarios/pilaf/logged_map.h"
 
+#include <fmt/format.h>
+
 #include <type_traits>
 
 namespace falafel::pilaf_scenario {
@@ -55,7 +57,9 @@ std::string LoggedMap::describe(const Operation& operation, const Result* result
 
 std::string LoggedMap::describe(const State& state) {
   std::string text;
-  for (const auto& [key, value] : state) text += (text.empty() ? "" : ", ") + key + ": " + value;
+  for (const auto& [key, value] : state) {
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", key, value);
+  }
   return "{" + text + "}";
 }
 
