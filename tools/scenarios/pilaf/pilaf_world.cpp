@@ -49,7 +49,6 @@ struct PilafWorld::Conditions {
   check::Condition& repeated;
   check::Condition& replayed;
   check::Condition& lost_changes;
-  check::Condition& found_part;
   // Conditions of GETs by READs only.
   check::Condition* entry_retry = nullptr;
   check::Condition* extent_retry = nullptr;
@@ -66,8 +65,7 @@ PilafWorld::PilafWorld(check::World& world, const check::Plan<Map>& plan, pilaf:
                      .reconnected = world.sometimes("a client has connected again"),
                      .repeated = world.sometimes("a change was sent again"),
                      .replayed = world.sometimes("a server has restarted from its log"),
-                     .lost_changes = world.sometimes("a restart has lost changes"),
-                     .found_part = world.sometimes("a log ended with a part of a record")})) {
+                     .lost_changes = world.sometimes("a restart has lost changes")})) {
   if (options_.log == pilaf::Logging::asynchronous) logged_history_.emplace(world);
   if (gets == pilaf::GetPath::messages) return;
   conditions_->entry_retry = &world.sometimes("the checksum of an entry was wrong");
@@ -148,7 +146,6 @@ void PilafWorld::note_start(const pilaf::ServerInspection& server) {
                            server.log.replayed));
   conditions_->replayed.reached_if(server.log.replayed > 0);
   conditions_->lost_changes.reached_if(server.log.replayed < before.appended);
-  conditions_->found_part.reached_if(server.log.found_part);
   if (logged_history_) logged_history_->complete_restart(contents_of(server));
 }
 
