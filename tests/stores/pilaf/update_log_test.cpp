@@ -154,7 +154,8 @@ TEST(UpdateLog, DoesNotReplayRecordsInAnotherOrder) {
 
 // The value of a record that is there in part looks like the record behind a shorter one.
 TEST(UpdateLog, ErasesThePartOfARecord) {
-  const LoggedChange forged{.kind = RequestKind::put, .key = bytes_of("f"), .value = {}};
+  const Bytes key = bytes_of("f");
+  const LoggedChange forged{.kind = RequestKind::put, .key = key, .value = {}};
   Bytes value(fabric::word_bytes - 1);  // the key is the first byte of that word
   const auto record = pilaf::make_log_record(forged, 2);
   value.insert(value.end(), record.begin(), record.end());
