@@ -126,7 +126,7 @@ std::string right_taken_away(Peer& peer) {
               .object = region.number,
               .value = right_local_write | right_remote_read});
   } catch (const NotDone& refused) {
-    throw NotTried{"the device does not change rights: " + refused.reason};
+    throw NotTried{"the device does not change rights: " + refused.shown};
   }
   link->succeed({with_key(read_inside(*link), region.key)});
   peer.memory().write(0, pattern(8, 9));

@@ -18,12 +18,8 @@ namespace {
 nlohmann::json guarded(const std::function<nlohmann::json()>& body) {
   try {
     return {{"result", body()}};
-  } catch (const Mismatch& mismatch) {
-    return {{"failure", mismatch.observed}};
-  } catch (const NotDone& reason) {
-    return {{"failure", reason.reason}};
-  } catch (const NotTried& reason) {
-    return {{"failure", reason.reason}};
+  } catch (const Ending& ending) {
+    return {{"failure", ending.shown}};
   } catch (const std::exception& error) {
     return {{"failure", error.what()}};
   }

@@ -12,15 +12,9 @@ Row run_check(fabric::Host& host, const std::string& server, const Check& check)
     Peer peer(host, server);
     row.observed = check.body(peer);
     row.verdict = Verdict::held;
-  } catch (const Mismatch& mismatch) {
-    row.observed = mismatch.observed;
-    row.verdict = Verdict::violated;
-  } catch (const NotTried& reason) {
-    row.observed = reason.reason;
-    row.verdict = Verdict::not_tried;
-  } catch (const NotDone& reason) {
-    row.observed = reason.reason;
-    row.verdict = Verdict::not_done;
+  } catch (const Ending& ending) {
+    row.observed = ending.shown;
+    row.verdict = ending.verdict;
   }
   return row;
 }

@@ -61,10 +61,8 @@ std::string nothing_lands_after_the_fence(Peer& peer) {
   const fabric::FiberId writer = peer.host().spawn({.name = "writer"}, [&] {
     try {
       write_until_failure(peer, *link);
-    } catch (const Mismatch& mismatch) {
-      failure = mismatch.observed;
-    } catch (const NotDone& reason) {
-      failure = reason.reason;
+    } catch (const Ending& ending) {
+      failure = ending.shown;
     }
     has_failed = true;
   });

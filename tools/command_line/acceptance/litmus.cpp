@@ -41,15 +41,9 @@ Row run_shape(fabric::Host& host, const std::string& server, const Shape& shape,
     });
     row.verdict = is_violated ? Verdict::violated : forbids ? Verdict::held : Verdict::counted;
     if (observed.repetitions == 0) row.verdict = Verdict::not_done;
-  } catch (const Mismatch& mismatch) {
-    row.observed = mismatch.observed;
-    row.verdict = Verdict::violated;
-  } catch (const NotTried& reason) {
-    row.observed = reason.reason;
-    row.verdict = Verdict::not_tried;
-  } catch (const NotDone& reason) {
-    row.observed = reason.reason;
-    row.verdict = Verdict::not_done;
+  } catch (const Ending& ending) {
+    row.observed = ending.shown;
+    row.verdict = ending.verdict;
   }
   return row;
 }
@@ -109,9 +103,7 @@ void run_together(fabric::Host& host, const std::function<void()>& first,
   const auto guarded = [&](const std::function<void()>& body) {
     try {
       body();
-    } catch (const Mismatch&) {
-      failure = std::current_exception();
-    } catch (const NotDone&) {
+    } catch (const Ending&) {
       failure = std::current_exception();
     }
   };

@@ -7,10 +7,12 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fabric/fabric.h"
 #include "fabric/time_units.h"
+#include "tools/command_line/acceptance/part_report.h"
 #include "tools/command_line/acceptance/protocol.h"
 
 namespace falafel::acceptance {
@@ -23,17 +25,22 @@ inline constexpr std::uint64_t patience_ns = 60 * fabric::second_ns;
 inline constexpr std::uint64_t remote_place = 4'096;
 inline constexpr std::uint64_t returned = 49'152;
 
+// Thrown by a try that does not hold: the verdict of its row, and what the row shows as observed.
+struct Ending {
+  Verdict verdict;
+  std::string shown;
+};
 // The observation is not what the rules demand.
-struct Mismatch {
-  std::string observed;
+struct Mismatch : Ending {
+  explicit Mismatch(std::string observed) : Ending{Verdict::violated, std::move(observed)} {}
 };
 // Something that no rule is about went wrong: no connection, no answer.
-struct NotDone {
-  std::string reason;
+struct NotDone : Ending {
+  explicit NotDone(std::string reason) : Ending{Verdict::not_done, std::move(reason)} {}
 };
 // The device lacks what this is about.
-struct NotTried {
-  std::string reason;
+struct NotTried : Ending {
+  explicit NotTried(std::string reason) : Ending{Verdict::not_tried, std::move(reason)} {}
 };
 
 template <typename Value>

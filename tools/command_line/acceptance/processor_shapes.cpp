@@ -21,10 +21,7 @@ Counted observe(Peer& peer, const Command& watch, const std::function<void()>& a
   peer.begin_asking(watch);
   try {
     act();
-  } catch (const Mismatch&) {
-    peer.stop_observer(*stopper);
-    throw;
-  } catch (const NotDone&) {
+  } catch (const Ending&) {
     peer.stop_observer(*stopper);
     throw;
   }
