@@ -28,6 +28,7 @@ struct ContainerCopy {
 using ReadBytes = std::function<void(std::uint64_t offset, std::span<std::byte> destination)>;
 
 class HeldMemory;
+class ValueAges;
 
 struct Chunk {
   Geometry geometry;
@@ -37,6 +38,8 @@ struct Chunk {
   Tables tables{};
   // The processor reads no container that is not held. Null: everything is.
   HeldMemory* held = nullptr;
+  // Whoever moves an entry tells it. Null: the server does not evict, or its cleanup is the thesis'.
+  ValueAges* ages = nullptr;
 
   // The slots of the tables in use.
   std::uint64_t first_slot_in_use() const { return geometry.first_slot(tables.first); }

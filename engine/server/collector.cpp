@@ -9,6 +9,7 @@
 #include "engine/layout/references.h"
 #include "engine/probes.h"
 #include "engine/server/region_scan.h"
+#include "engine/server/value_ages.h"
 
 namespace falafel::engine {
 namespace {
@@ -232,11 +233,17 @@ void Collector::submit_in_order(const EntryUpdate& update, const Task& task) {
   updater_.submit(update);
 }
 
+void Collector::note_age(const EntryUpdate& update) {
+  if (chunk_.ages == nullptr) return;
+  const std::uint64_t source = chunk_.geometry.to_offset(update.expected.reference());
+  if (!chunk_.geometry.mature_space_at(source)) chunk_.ages->on_collected(update.slot);
+}
+
 // A client changed the entry first. Either it overwrote the entry, which now points to the client's
 // region, or it deleted the entry, which still points to the source. The space of a copy that is
 // not needed is not reused (4.2.4).
 void Collector::settle(const UpdateOutcome& outcome, const Task& task) {
-  if (outcome.succeeded) return;
+  if (outcome.succeeded) return note_age(outcome.update);
   ++statistics_.updates_lost;
   host_.count(probes::collector_lost);
   const Entry current = outcome.current;

@@ -82,6 +82,7 @@ class Collector {
   void submit_in_order(const EntryUpdate& update, const Task& task);
   void settle(const UpdateOutcome& outcome, const Task& task);
   void settle_all(const Task& task);
+  void note_age(const EntryUpdate& update);
   Entry with_tag(Entry moved) const;
   bool points_into(const ByteRanges& source, Entry entry) const;
   std::uint64_t kept_bytes(Entry entry) const;

@@ -1,6 +1,7 @@
 #include "engine/server/entry_removal.h"
 
 #include "engine/probes.h"
+#include "engine/server/value_ages.h"
 
 namespace falafel::engine {
 namespace {
@@ -138,6 +139,7 @@ void EntryRemoval::fill() {
   update(hole_, hole_.entry.with_locked(), successor(next_.entry.with_tag_of(hole_.entry)));
   host_.count(probes::cleanup_moved_entry);
   ++statistics_.entries_shifted;
+  if (chunk_.ages != nullptr) chunk_.ages->on_moved(next_.slot, hole_.slot);
   hole_ = next_;
   go_on();
   // Correct entries move towards their home slots, so they cannot circle forever.

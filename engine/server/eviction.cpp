@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "engine/probes.h"
+#include "engine/server/value_ages.h"
 
 namespace falafel::engine {
 namespace {
@@ -83,6 +84,9 @@ void Eviction::visit(std::uint64_t slot, const Goal& goal, Sparing sparing, Free
     return;
   }
   ++statistics_.values_evicted;
+  if (chunk_.ages != nullptr) {
+    statistics_.evicted_ages.record(is_mature(entry) ? chunk_.ages->age_s(slot) : 0);
+  }
   host_.count(probes::value_evicted);
   ++freed.entries;
   freed.bytes += bytes;

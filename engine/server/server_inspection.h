@@ -9,6 +9,7 @@
 
 #include "engine/layout/inspection.h"
 #include "engine/layout/tables.h"
+#include "engine/server/age_histogram.h"
 
 namespace falafel::engine {
 
@@ -35,6 +36,7 @@ struct ServerStatistics {
   std::uint64_t updates_lost = 0;      // compare-and-swaps of the server that lost to a client
   std::uint64_t values_expired = 0;    // values that a collection found expired
   std::uint64_t values_evicted = 0;    // values deleted to make room
+  AgeHistogram evicted_ages{};         // of those; the safeguard bounded_walks is on
   std::uint64_t tables_begun = 0;      // growths of the table
   std::uint64_t entries_moved = 0;     // entries that were moved to another table
   std::uint64_t commits_refused = 0;   // by the system, for a memory that grows

@@ -47,6 +47,9 @@ fabric::Result<void> ServerState::start() {
     auto for_eviction = make_updater();
     if (!for_eviction) return tl::unexpected(for_eviction.error());
     eviction_updater_ = std::move(*for_eviction);
+    if (options_.safeguards.bounded_walks) {
+      chunk_.ages = &ages_.emplace(host_, chunk_.geometry.slot_count());
+    }
     eviction_.emplace(host_, chunk_, options_, *book_, *eviction_updater_, moving_, statistics_);
   }
   maintenance_.emplace(host_, chunk_, options_, *book_, *cleanup_updater_, *reader_, moving_,

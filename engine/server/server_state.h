@@ -26,6 +26,7 @@
 #include "engine/server/server_inspection.h"
 #include "engine/server/server_options.h"
 #include "engine/server/table_maintenance.h"
+#include "engine/server/value_ages.h"
 #include "fabric/fabric.h"
 
 namespace falafel::engine {
@@ -100,6 +101,7 @@ class ServerState final : public std::enable_shared_from_this<ServerState>,
   std::unique_ptr<fabric::Listener> listener_;
   std::optional<MemoryBook> book_;
   std::optional<HeldMemory> held_;
+  std::optional<ValueAges> ages_;  // as Chunk::ages
   std::optional<Reclamation> reclamation_;
   std::optional<EndOfOperations> ends_;
   std::optional<Membership> membership_;

@@ -7,6 +7,7 @@
 #include "engine/layout/status_line.h"
 #include "engine/probes.h"
 #include "engine/server/held_memory.h"
+#include "engine/server/value_ages.h"
 
 namespace falafel::engine {
 namespace {
@@ -199,6 +200,7 @@ void TableGrowth::leave() {
   const Entry expected = safeguards_.lock_before_move ? entry_.with_locked() : entry_;
   update(slot_, expected, successor(chunk_.stand_in_for(entry_)));
   ++counters_.entries_moved;
+  if (chunk_.ages != nullptr) chunk_.ages->on_moved(slot_, chain_->slot());
   host_.count(probes::entry_moved_to_table);
   phase_ = Phase::examining;
 }

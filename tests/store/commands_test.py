@@ -81,7 +81,10 @@ class Values(CommandTest):
             for number in range(80):
                 self.expect(OK, "set", f"key-{number}", input=b"v" * 200_000)
             report = self.falafel.report()
-            self.assertGreater(report["statistics"]["values_evicted"], 0)
+            evicted = report["statistics"]["values_evicted"]
+            self.assertGreater(evicted, 0)
+            self.assertEqual(sum(report["evicted_ages"]["counts"]), evicted)
+            self.assertIn("evicted, at most ", self.falafel.run("stat")[1].decode())
         with self.falafel.serve(*SMALL):
             self.expect(WRONG_USAGE, "set", "--time-to-live", "1", "key", "value", message="--cache")
 
@@ -347,6 +350,7 @@ class Metrics(CommandTest):
             kind, text = self.fetch(f"http://{address}/metrics")
             self.assertTrue(kind.startswith("text/plain"))
             self.assertIn("falafel_regions_granted_total 1\n", text)
+            self.assertIn('falafel_evicted_age_seconds_bucket{le="+Inf"} 0\n', text)
             for line in text.splitlines():
                 self.assertRegex(line, r'^(# (HELP|TYPE) \w+ .+|\w+(\{\w+="[^"]+"\})? [0-9.e+]+)$')
             with self.assertRaises(urllib.error.HTTPError) as caught:

@@ -78,6 +78,11 @@ Json clients_json(const ServerReport& report) {
   return clients;
 }
 
+Json evicted_ages_json(const ServerReport& report) {
+  const engine::AgeHistogram& ages = report.inspection.statistics.evicted_ages;
+  return {{"ends_s", ages.ends_s}, {"counts", ages.counts}, {"sum_s", ages.sum_s}};
+}
+
 }  // namespace
 
 std::string to_json(const ServerReport& report) {
@@ -107,6 +112,7 @@ std::string to_json(const ServerReport& report) {
               {"clients", clients_json(report)},
               {"requests_waiting", report.inspection.requests_waiting},
               {"statistics", std::move(statistics)},
+              {"evicted_ages", evicted_ages_json(report)},
               {"last_breach", breach ? Json(std::string(to_string(*breach))) : Json()},
               {"idle", report.inspection.idle}}
              .dump(2) +

@@ -2,6 +2,8 @@
 // samples.
 #include <fmt/format.h>
 
+#include <cstddef>
+
 #include "tools/server/server_report.h"
 
 namespace falafel::server_program {
@@ -26,6 +28,24 @@ std::string memory(const ServerReport& report) {
     text += fmt::format("falafel_memory_bytes{{part=\"{}\"}} {}\n", part.name, part.bytes);
   }
   return text;
+}
+
+std::string evicted_ages(const ServerReport& report) {
+  const engine::AgeHistogram& ages = report.inspection.statistics.evicted_ages;
+  std::string text =
+      "# HELP falafel_evicted_age_seconds ages of the values deleted to make room\n"
+      "# TYPE falafel_evicted_age_seconds histogram\n";
+  std::uint64_t count = 0;
+  for (std::size_t bucket = 0; bucket < ages.ends_s.size(); ++bucket) {
+    count += ages.counts[bucket];
+    text += fmt::format("falafel_evicted_age_seconds_bucket{{le=\"{}\"}} {}\n", ages.ends_s[bucket],
+                        count);
+  }
+  count += ages.counts.back();
+  return text + fmt::format(
+                    "falafel_evicted_age_seconds_bucket{{le=\"+Inf\"}} {0}\n"
+                    "falafel_evicted_age_seconds_sum {1}\nfalafel_evicted_age_seconds_count {0}\n",
+                    count, ages.sum_s);
 }
 
 std::uint64_t count_awaited(const ServerReport& report) {
@@ -69,7 +89,7 @@ std::string to_prometheus(const ServerReport& report) {
   for (const Counter& entry : counters()) {
     text += counter(entry.name, entry.meaning, entry.value_in(report));
   }
-  return text;
+  return text + evicted_ages(report);
 }
 
 }  // namespace falafel::server_program

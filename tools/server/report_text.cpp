@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <string>
+
 #include "tools/server/server_report.h"
 
 namespace falafel::server_program {
@@ -55,6 +58,19 @@ std::string waiting_lines(const ServerReport& report) {
       report.inspection.idle ? "yes" : "no");
 }
 
+std::string evicted_age_lines(const ServerReport& report) {
+  const engine::AgeHistogram& ages = report.inspection.statistics.evicted_ages;
+  std::string text;
+  for (std::size_t bucket = 0; bucket < ages.counts.size(); ++bucket) {
+    if (ages.counts[bucket] == 0) continue;
+    const std::string age = bucket < ages.ends_s.size()
+                                ? fmt::format("at most {} s", ages.ends_s[bucket])
+                                : fmt::format("over {} s", ages.ends_s.back());
+    text += fmt::format("  {:<22}{:>16}\n", "evicted, " + age, ages.counts[bucket]);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string to_text(const ServerReport& report) {
@@ -69,6 +85,7 @@ std::string to_text(const ServerReport& report) {
   for (const Counter& counter : counters()) {
     text += fmt::format("  {:<22}{:>16}\n", counter.name, counter.value_in(report));
   }
+  text += evicted_age_lines(report);
   if (report.inspection.last_breach) {
     text +=
         fmt::format("  last client expelled for: {}\n", to_string(*report.inspection.last_breach));
