@@ -30,6 +30,8 @@ std::vector<std::function<void(sim::SimulationOptions&)>> simulation_simplificat
   all.emplace_back(
       [](SimulationOptions& options) { options.on_demand_paging = sim::OnDemandPaging::none; });
   all.emplace_back(
+      [](SimulationOptions& options) { options.region_ordering = fabric::RegionOrdering::strong; });
+  all.emplace_back(
       [](SimulationOptions& options) { options.granularity = sim::Granularity::packet; });
   all.emplace_back([](SimulationOptions& options) { options.address_order = true; });
   all.emplace_back([](SimulationOptions& options) {

@@ -17,7 +17,7 @@
 //   "fence": ordered only if the second is `fenced`.     *: requests travel in order, but memory is
 //   sampled in any order; completions arrive in order.
 //   WRITE with immediate and SEND with immediate are ordered as WRITE and SEND.
-// There is no order between queue pairs.
+// There is no order between queue pairs. Regions may weaken the first row, see Access.
 //
 // A transfer of no bytes needs neither a key nor rights.
 //
@@ -54,11 +54,24 @@ struct FiberCancelled {};
 // Memory
 
 // Rights of a memory region. As in libibverbs, remote write and remote atomic require local write.
+//
+// The last two weaken the order on a queue pair. They are hints, so a device may keep more order:
+//   relaxed_ordering   A WRITE to the region and another WRITE of the same queue pair, to this or
+//                      any other region, are unordered, even where they overlap. The words of one
+//                      WRITE are in no order even if the device places_in_address_order.
+//   unordered          Also, a READ of the region may take words from before earlier WRITEs. The
+//                      words of a READ are in no order. Implies relaxed_ordering.
+// All else stays ordered: a WRITE before a later SEND or atomic and, without `unordered`, before a
+// later READ. Completions mean what they always do: a request that is posted after the completion
+// of a WRITE was polled acts after the WRITE, and the completion of a later READ or of a receive
+// request shows the data to the processor.
 struct Access {
   bool local_write = false;
   bool remote_read = false;
   bool remote_write = false;
   bool remote_atomic = false;
+  bool relaxed_ordering = false;
+  bool unordered = false;
 
   friend bool operator==(const Access&, const Access&) = default;
 };
@@ -101,7 +114,8 @@ struct Access {
 // host end the wait, changes through bytes() do not. It may miss a change that is undone before the
 // fiber runs. InfiniBand does not promise that a processor ever sees a WRITE without one of the
 // events above; every backend promises that this wait ends. The new word says nothing about other
-// words of the same WRITE, unless the device places_in_address_order.
+// words of the same WRITE, unless the device places_in_address_order and the region does not say
+// otherwise (Access::relaxed_ordering).
 class MemoryBlock {
  public:
   virtual ~MemoryBlock() = default;
@@ -134,8 +148,8 @@ class MemoryRegion {
   virtual std::uint64_t length_bytes() const = 0;
   virtual Access access() const = 0;
   // The keys do not change. Errors: invalid_argument (rights that libibverbs refuses), unsupported
-  // (by the device; revoke the region and register a new one). After an error, the rights are
-  // unchanged.
+  // (by the device; revoke the region and register a new one; or as for register_memory). After an
+  // error, the rights are unchanged.
   virtual Result<void> change_access(Access access) = 0;
   virtual void revoke() = 0;
 };
@@ -145,7 +159,8 @@ class ProtectionDomain {
  public:
   virtual ~ProtectionDomain() = default;
   // Errors: out_of_bounds, invalid_argument (zero length, rights that libibverbs refuses),
-  // out_of_memory (the system limits locked memory, the device limits the number of regions).
+  // out_of_memory (the system limits locked memory, the device limits the number of regions),
+  // unsupported (`relaxed_ordering` or `unordered`, where a backend cannot ask its device for it).
   virtual Result<std::unique_ptr<MemoryRegion>> register_memory(std::shared_ptr<MemoryBlock> block,
                                                                 std::uint64_t offset,
                                                                 std::uint64_t length_bytes,
@@ -349,7 +364,7 @@ struct DeviceAttributes {
   bool destruction_drains = false;
   // If true, this device, as the responder, places the words of a WRITE in ascending order of their
   // addresses, so that the processor sees none before those below it, and samples those of a READ
-  // in that order. Nothing else becomes ordered.
+  // in that order. Nothing else becomes ordered. Regions may waive it, see Access.
   bool places_in_address_order = false;
 };
 

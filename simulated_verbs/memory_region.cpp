@@ -15,6 +15,9 @@ namespace falafel::simulated_verbs {
 
 namespace {
 
+// IBV_ACCESS_UNORDERED of newer headers, which contains IBV_ACCESS_RELAXED_ORDERING.
+constexpr unsigned unordered_bit = IBV_ACCESS_OPTIONAL_FIRST << 1U;
+
 constexpr unsigned known_rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
                                   IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC |
                                   IBV_ACCESS_ZERO_BASED | IBV_ACCESS_HUGETLB | IBV_ACCESS_MW_BIND |
@@ -84,7 +87,9 @@ fabric::Access access_of(unsigned flags) {
   return {.local_write = (flags & IBV_ACCESS_LOCAL_WRITE) != 0,
           .remote_read = (flags & IBV_ACCESS_REMOTE_READ) != 0,
           .remote_write = (flags & IBV_ACCESS_REMOTE_WRITE) != 0,
-          .remote_atomic = (flags & IBV_ACCESS_REMOTE_ATOMIC) != 0};
+          .remote_atomic = (flags & IBV_ACCESS_REMOTE_ATOMIC) != 0,
+          .relaxed_ordering = (flags & IBV_ACCESS_RELAXED_ORDERING) != 0,
+          .unordered = (flags & unordered_bit) != 0};
 }
 
 }  // namespace falafel::simulated_verbs

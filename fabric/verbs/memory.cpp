@@ -15,6 +15,7 @@
 
 #include "fabric/posting_rules.h"
 #include "fabric/realtime/reserved_pages.h"
+#include "fabric/verbs/access_flags.h"
 #include "fabric/verbs/paging.h"
 
 namespace falafel::verbs {
@@ -168,13 +169,6 @@ void MemoryBlock::write(std::uint64_t offset, std::span<const std::byte> source)
 // -------------------------------------------------------------------------------------------------
 // Regions
 
-int to_flags(fabric::Access access) {
-  return (access.local_write ? IBV_ACCESS_LOCAL_WRITE : 0) |
-         (access.remote_read ? IBV_ACCESS_REMOTE_READ : 0) |
-         (access.remote_write ? IBV_ACCESS_REMOTE_WRITE : 0) |
-         (access.remote_atomic ? IBV_ACCESS_REMOTE_ATOMIC : 0);
-}
-
 tl::unexpected<fabric::Error> registration_failed(std::uint64_t length_bytes, int error_number) {
   rlimit limit{};
   ::getrlimit(RLIMIT_MEMLOCK, &limit);
@@ -227,6 +221,8 @@ class MemoryRegion final : public fabric::MemoryRegion {
 
 Result<void> MemoryRegion::change_access(fabric::Access access) {
   if (Result<void> checked = fabric::check_access(access); !checked) return checked;
+  const Result<int> flags = flags_of(access);
+  if (!flags) return tl::unexpected(flags.error());
   if (raw_ == nullptr) {
     return make_error(ErrorCode::invalid_argument, "the region was revoked; register it anew");
   }
@@ -235,8 +231,7 @@ Result<void> MemoryRegion::change_access(fabric::Access access) {
                       "devices do not change rights of memory that they page; revoke the region "
                       "and register another one");
   }
-  const int failed =
-      ibv_rereg_mr(raw_, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, to_flags(access));
+  const int failed = ibv_rereg_mr(raw_, IBV_REREG_MR_CHANGE_ACCESS, nullptr, nullptr, 0, *flags);
   if (failed != 0) {
     return make_error(ErrorCode::unsupported,
                       fmt::format("the device cannot change rights: {}; revoke the region and "
@@ -275,6 +270,8 @@ Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomain::register_memory(
   if (Result<void> checked = fabric::check_access(access); !checked) {
     return tl::unexpected(checked.error());
   }
+  const Result<int> flags = flags_of(access);
+  if (!flags) return tl::unexpected(flags.error());
   const std::uint64_t size_bytes = own_block->bytes().size();
   if (length_bytes > size_bytes || offset > size_bytes - length_bytes) {
     return make_error(ErrorCode::out_of_bounds,
@@ -288,7 +285,7 @@ Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomain::register_memory(
   }
   std::byte* const base = own_block->bytes().data();
   ibv_mr* const raw = ibv_reg_mr_iova(state_->raw.get(), base + offset, length_bytes, offset,
-                                      to_flags(access) | (is_paged ? IBV_ACCESS_ON_DEMAND : 0));
+                                      *flags | (is_paged ? IBV_ACCESS_ON_DEMAND : 0));
   if (raw == nullptr) {
     const int error_number = errno;
     if (!is_paged) own_block->unpin(range);

@@ -24,6 +24,42 @@ void expect_successes(Peer& client, std::size_t count) {
   }
 }
 
+// Weaker orders of the server's region leave what completions mean: a READ that is posted after one
+// finds the WRITE, and a message shows the WRITEs before it.
+void use_weak_region(Peer& client) {
+  client.channel.hear();
+  client.block().write(source_offset, pattern(data_bytes, 1));
+  client.succeed(client.write(source_offset, data_offset, data_bytes));
+  EXPECT_EQ(client.fetch(data_offset, data_bytes), pattern(data_bytes, 1));
+  client.block().write(source_offset, pattern(data_bytes, 2));
+  client.post({client.write(source_offset, data_offset, data_bytes),
+               client.send(source_offset, word_bytes)});
+  expect_successes(client, 2);
+}
+
+void weaken_region(Peer& server, const Access& access) {
+  const Result<void> changed = server.memory->region->change_access(access);
+  const Access expected = changed ? access : all_rights;
+  EXPECT_EQ(server.memory->region->access(), expected);
+  EXPECT_TRUE(changed || changed.error().code == ErrorCode::unsupported);
+}
+
+TEST_P(OrderingTest, WeakRegionsKeepTheMeaningOfCompletions) {
+  Access relaxed = all_rights;
+  relaxed.relaxed_ordering = true;
+  Access unordered = all_rights;
+  unordered.unordered = true;
+  for (const Access& access : {relaxed, unordered}) {
+    run_pairs({}, use_weak_region, [access](Peer& server) {
+      weaken_region(server, access);
+      server.post_receive(server.memory->local(message_offset), word_bytes);
+      server.channel.tell();
+      EXPECT_EQ(server.next_received().status, CompletionStatus::success);
+      EXPECT_EQ(read_bytes(server.block(), data_offset, data_bytes), pattern(data_bytes, 2));
+    });
+  }
+}
+
 // -------------------------------------------------------------------------------------------------
 // The first changes the data, the second raises the flag: who sees the flag sees the data.
 

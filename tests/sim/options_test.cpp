@@ -61,6 +61,7 @@ TEST(OptionDescriptions, CoverEveryOption) {
                                                      {"clock_offset_ns", "26"},
                                                      {"clock_drift_ppm", "27"},
                                                      {"granularity", "packet"},
+                                                     {"region_ordering", "unordered"},
                                                      {"address_order", "true"},
                                                      {"placed_before_completed", "true"},
                                                      {"failing_cas_writes_back", "true"},
@@ -99,6 +100,7 @@ TEST(OptionDescriptions, CoverEveryOption) {
       .clock_offset_ns = 26,
       .clock_drift_ppm = 27,
       .granularity = Granularity::packet,
+      .region_ordering = fabric::RegionOrdering::unordered,
       .address_order = true,
       .placed_before_completed = true,
       .failing_cas_writes_back = true,
@@ -217,6 +219,7 @@ TEST(Swarm, DrawsValidOptionsThatKeepTheContract) {
     const SimulationOptions options = draw_swarm_options(seed);
     ASSERT_EQ(find_invalid_option(options), std::nullopt) << "seed " << seed;
     ASSERT_NE(options.granularity, Granularity::byte) << "seed " << seed;
+    ASSERT_EQ(options.region_ordering, fabric::RegionOrdering::strong) << "seed " << seed;
     ASSERT_EQ(options, draw_swarm_options(seed));
   }
 }

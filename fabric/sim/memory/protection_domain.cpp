@@ -1,5 +1,6 @@
 #include "fabric/sim/memory/protection_domain.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,11 @@ using fabric::make_error;
 using fabric::Result;
 
 namespace {
+
+// The device keeps only what both the region and the option demand.
+fabric::RegionOrdering kept_ordering(const fabric::Access& access, const World& world) {
+  return std::max(fabric::ordering_of(access), world.options.region_ordering);
+}
 
 class MemoryRegion final : public fabric::MemoryRegion {
  public:
@@ -35,6 +41,7 @@ class MemoryRegion final : public fabric::MemoryRegion {
     drain_stores();
     world_.touch(Touchable::region, key_, Access::writes);
     region().access = access;
+    world_.regions.set_ordering(region(), kept_ordering(access, world_));
     return {};
   }
   void revoke() override {
@@ -100,6 +107,7 @@ Result<std::unique_ptr<fabric::MemoryRegion>> ProtectionDomain::register_memory(
   region.offset = offset;
   region.length_bytes = length_bytes;
   region.access = access;
+  world_.regions.set_ordering(region, kept_ordering(access, world_));
   region.protection_domain = number_;
   region.incarnation = host_.incarnation();
   const std::uint32_t key = give_key(std::move(region));

@@ -7,6 +7,7 @@
 namespace falafel::sim {
 
 using fabric::Opcode;
+using fabric::RegionOrdering;
 
 namespace {
 
@@ -56,8 +57,34 @@ bool has_or_tries_receive_request(const Connection& connection, Request& request
   return false;
 }
 
-bool may_start(const Connection& connection, Request& request, const Earlier& earlier) {
-  if (earlier.unplaced_write) return false;
+// Only the order in memory is weak, not the one in which packets arrive, and a WRITE that has
+// completed stays before whatever follows.
+bool can_be_passed(const Connection& connection, const SendQueue& queue, const Request& write) {
+  if (!write.is_write() || write.state != RequestState::landing) return false;
+  return !connection.is_reliable() || !queue.is_completed(write);
+}
+
+// The regions of the WRITEs before a READ or WRITE, or its own, may permit that it takes effect
+// before them. The receive completion of a WRITE with immediate promises what is before it.
+bool may_pass_writes(const Connection& connection, const SendQueue& queue, const Request& request) {
+  if (!connection.world().regions.has_weak_ordering()) return false;
+  if (!request.is_read() && request.work.opcode != Opcode::write) return false;
+  const Responder* const responder = connection.responder_or_null();
+  if (responder == nullptr) return false;
+  const RegionOrdering own = responder->ordering_for(request.work);
+  if (request.is_read() && own != RegionOrdering::unordered) return false;
+  for (std::uint64_t place = queue.released(); place < request.place; ++place) {
+    const Request& earlier = queue.at(place);
+    if (earlier.is_done() || fabric::returns_data(earlier.work.opcode)) continue;
+    if (!can_be_passed(connection, queue, earlier)) return false;
+    if (std::max(own, earlier.ordering) == RegionOrdering::strong) return false;
+  }
+  return true;
+}
+
+bool may_start(const Connection& connection, const SendQueue& queue, Request& request,
+               const Earlier& earlier) {
+  if (earlier.unplaced_write && !may_pass_writes(connection, queue, request)) return false;
   if (fabric::is_of_window(request.work.opcode)) return true;  // it does not leave this host
   if (request.state == RequestState::refusal_deferred && earlier.unanswered) return false;
   if (!connection.responder_admits()) {  // on UC the request is lost then
@@ -80,8 +107,9 @@ bool may_go_on(const Connection& connection, Request& request) {
          (!connection.is_reliable() && connection.responder_is_lost());
 }
 
-bool may_move(const Connection& connection, Request& request, const Earlier& earlier) {
-  if (!request.has_started()) return may_start(connection, request, earlier);
+bool may_move(const Connection& connection, const SendQueue& queue, Request& request,
+              const Earlier& earlier) {
+  if (!request.has_started()) return may_start(connection, queue, request, earlier);
   if (request.state == RequestState::moving) return may_go_on(connection, request);
   return !request.is_done();
 }
@@ -99,7 +127,7 @@ std::uint64_t Ordering::find_movable() {
       end_of_waiting_ = std::max(end_of_waiting_, end);
       break;
     }
-    if (may_move(connection_, request, earlier)) movable |= bit;
+    if (may_move(connection_, queue_, request, earlier)) movable |= bit;
     if (queue_.is_refused(request)) break;
     earlier.add(request, queue_.is_completed(request));
   }

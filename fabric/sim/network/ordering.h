@@ -1,6 +1,6 @@
 // Decides which requests of a send queue may make a step, by the ordering table of the contract
-// (fabric/fabric.h), the fence, the limit on outstanding READs and atomics, and the state of the
-// responder.
+// (fabric/fabric.h), the orders of regions, the fence, the limit on outstanding READs and atomics,
+// and the state of the responder.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ unsigned shift_of_unit(const SimulationOptions& options) {
 
 }  // namespace
 
-void Placement::begin(std::uint64_t length_bytes, std::uint64_t remote_offset,
+void Placement::begin(std::uint64_t length_bytes, std::uint64_t remote_offset, bool ascends,
                       const SimulationOptions& options) {
   const unsigned shift = shift_of_unit(options);
   const std::uint64_t unit_bytes = std::uint64_t{1} << shift;
@@ -33,6 +33,7 @@ void Placement::begin(std::uint64_t length_bytes, std::uint64_t remote_offset,
   unplaced_units_ = 0;
   unit_shift_ = static_cast<std::uint8_t>(shift);
   misalignment_ = static_cast<std::uint8_t>(misalignment);
+  ascends_ = ascends;
   small_mask_ = 0;
   if (has_many_units()) mask_.assign((units_ + mask_bits - 1) / mask_bits, 0);
 }
@@ -56,7 +57,7 @@ Placement::Range Placement::take_piece(World& world, Answers units) {
   std::uint64_t most = 1;
   if (unplaced_units_ > 1) {
     const auto scales = static_cast<std::uint64_t>(std::bit_width(unplaced_units_ - 1));
-    if (!world.options.address_order) {
+    if (!ascends_) {
       const Answers unplaced = has_many_units() ? all_answers : small_mask_;
       first = world.choose(ChoiceKind::placement_start, arrived_units_,
                            units == all_answers ? unplaced : units);

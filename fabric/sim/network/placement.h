@@ -21,8 +21,9 @@ class Placement {
     std::uint32_t units;
   };
 
-  // `remote_offset` is the start of the transfer in memory, where units are aligned.
-  void begin(std::uint64_t length_bytes, std::uint64_t remote_offset,
+  // `remote_offset` is the start of the transfer in memory, where units are aligned. `ascends`:
+  // units move in the order of their addresses.
+  void begin(std::uint64_t length_bytes, std::uint64_t remote_offset, bool ascends,
              const SimulationOptions& options);
 
   std::uint64_t arrived_bytes() const { return arrived_bytes_; }
@@ -60,9 +61,7 @@ class Placement {
   std::uint64_t arrived_units() const { return arrived_units_; }
   // Bit i: unit i has arrived and is not in place yet. Only if each unit can be moved by itself.
   std::uint64_t unplaced_mask() const { return small_mask_; }
-  bool can_move_any_unit(const SimulationOptions& options) const {
-    return !has_many_units() && !options.address_order;
-  }
+  bool can_move_any_unit() const { return !has_many_units() && !ascends_; }
 
  private:
   static constexpr std::uint64_t mask_bits = 64;
@@ -119,7 +118,8 @@ class Placement {
   std::uint32_t arrived_units_ = 0;
   std::uint32_t unplaced_units_ = 0;
   std::uint8_t unit_shift_ = 0;
-  std::uint8_t misalignment_ = 0;    // of the start, within its unit
+  std::uint8_t misalignment_ = 0;  // of the start, within its unit
+  bool ascends_ = false;
   std::uint64_t small_mask_ = 0;     // unplaced units, if the mask has room for them
   std::vector<std::uint64_t> mask_;  // otherwise; keeps its capacity for the next transfer
 };

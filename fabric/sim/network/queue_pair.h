@@ -177,9 +177,11 @@ class QueuePairActor : public Actor,
     if (!connection_.is_ready() || sends_.all_completed()) return false;
     return connection_.is_reliable() ? is_oldest_answered() : may_complete_unanswered();
   }
-  // The responder may answer before the data is in memory.
+  // The responder may answer before the data is in memory. It answers a READ that has passed
+  // earlier WRITEs when these are in memory.
   bool is_oldest_answered() const {
     const Request& oldest = sends_.oldest();
+    if (oldest.has_passed_write && sends_.released() != sends_.oldest_place()) return false;
     return oldest.is_done() || (oldest.is_answered() && !world_.options.placed_before_completed);
   }
   // About one answer in this number arrives in a later step than the request is answered. The later
@@ -198,6 +200,7 @@ class QueuePairActor : public Actor,
       return;
     }
     if (!request.is_done()) complete_early(request);
+    if (request.has_passed_write) connection_.show_writes_before(request.place);
     push_send_completion(request, fabric::CompletionStatus::success);
   }
   void complete_early(Request& request);
@@ -241,6 +244,7 @@ class QueuePairActor : public Actor,
   void step_request(LaneNumber lane);
   void touch_request(const Request& request, bool is_first_part);
   void touch_permission(const Request& request);
+  void touch_passed_writes(const Request& request);
   void touch_completion();
   void touch_as_a_whole() const { world_.touch(Touchable::actor, actor_id(), Access::writes); }
   void touch_all_requests(Touchable object) const;

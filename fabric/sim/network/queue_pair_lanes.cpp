@@ -70,7 +70,7 @@ void QueuePairActor::list_lanes_of(const Request& request, std::vector<Lane>& la
   if (!is_transfer(request) || !request.has_started()) return;
   const Placement& placement = request.placement;
   if (!placement.has_unplaced()) return;
-  if (!placement.can_move_any_unit(world_.options)) {
+  if (!placement.can_move_any_unit()) {
     add(first_part + 1);
     return;
   }
@@ -111,7 +111,7 @@ void QueuePairActor::step_request(LaneNumber lane) {
     advance(request, {});
   } else if (part == first_part) {
     advance(request, {.arrival = only_first});
-  } else if (request.placement.can_move_any_unit(world_.options)) {
+  } else if (request.placement.can_move_any_unit()) {
     advance(request, {.arrival = only_second, .units = Answers{1} << (part - first_part - 1)});
   } else {
     advance(request, {.arrival = only_second});
@@ -140,10 +140,33 @@ void QueuePairActor::touch_permission(const Request& request) {
   const auto touch = [&](Touchable object, Access access) {
     world_.touch_part(object, number(), access, 0, request.place);
   };
-  touch(Touchable::writes, Access::awaits);
+  if (world_.regions.has_weak_ordering()) {
+    touch_passed_writes(request);
+  } else {
+    touch(Touchable::writes, Access::awaits);
+  }
   if (request.is_read()) touch(Touchable::atomics, Access::awaits);
   if (request.place < ordering_.end_of_waiting()) touch(Touchable::completions, Access::reads);
   if (request.state == RequestState::refusal_deferred) touch_as_a_whole();
+}
+
+// It may have passed an earlier WRITE that had arrived, and that had not completed. Nobody can say
+// which of these steps comes first, unlike with the arrival, which it awaits.
+void QueuePairActor::touch_passed_writes(const Request& request) {
+  const auto touch = [&](Touchable object, Access access, std::uint64_t place) {
+    world_.touch_part(object, number(), access, place, place + 1);
+  };
+  const std::uint64_t released = sends_.released();
+  world_.touch_part(Touchable::writes, number(), Access::awaits, 0, released);
+  for (std::uint64_t place = released; place < request.place; ++place) {
+    if (!sends_.at(place).is_write()) {
+      touch(Touchable::writes, Access::awaits, place);
+      continue;
+    }
+    touch(Touchable::answers, Access::awaits, place);
+    touch(Touchable::writes, Access::reads, place);
+    touch(Touchable::completions, Access::reads, place);
+  }
 }
 
 // A WRITE may complete before it is in place; its data is copied then.
@@ -160,6 +183,9 @@ void QueuePairActor::touch_completion() {
   world_.touch_part(Touchable::answers, number(), access, oldest.place, oldest.place + 1);
   world_.touch_part(Touchable::completions, number(), Access::writes, oldest.place,
                     oldest.place + 1);
+  if (oldest.has_passed_write) {
+    world_.touch_part(Touchable::writes, number(), access, 0, oldest.place);
+  }
   if (oldest.is_write()) touch_source(world_, oldest, 0, oldest.work.length_bytes);
 }
 

@@ -41,6 +41,9 @@ struct Request {
   RequestState state = RequestState::posted;
   // Not success if the responder refused the request, or if it failed its queue pair.
   fabric::CompletionStatus status = fabric::CompletionStatus::success;
+  // The order of its region, once the responder has admitted the request.
+  fabric::RegionOrdering ordering = fabric::RegionOrdering::strong;
+  bool has_passed_write = false;      // a READ: it started before an earlier WRITE was in memory
   bool is_solicited = false;          // see existing_programs.h
   std::uint32_t invalidated_key = 0;  // of a SEND: the window that it invalidates; 0: none
   std::uint32_t tries = 0;            // that found no receive request

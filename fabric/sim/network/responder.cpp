@@ -11,6 +11,7 @@ namespace falafel::sim {
 
 using fabric::CompletionStatus;
 using fabric::Opcode;
+using fabric::RegionOrdering;
 
 namespace {
 
@@ -30,6 +31,13 @@ fabric::WorkCompletion completion_of(std::uint64_t receive_id, CompletionStatus 
 }
 
 }  // namespace
+
+RegionOrdering Responder::ordering_for(const fabric::WorkRequest& work) const {
+  RegionTable& regions = connection_.world().regions;
+  const std::uint32_t key = regions.key_of_remote(work.remote.key);
+  const Region* const region = regions.find(key, connection_.protection_domain());
+  return region == nullptr ? RegionOrdering::strong : region->ordering;
+}
 
 bool Responder::contains_next_packet(const Request& request) const {
   World& world = connection_.world();

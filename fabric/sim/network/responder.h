@@ -48,8 +48,11 @@ class Responder {
     request.target = region->base + work.remote.offset;
     request.target_block = region->block.get();
     request.target_block_number = region->block_number;
+    request.ordering = region->ordering;
     return true;
   }
+  // The order of the region that the request refers to.
+  fabric::RegionOrdering ordering_for(const fabric::WorkRequest& work) const;
   // Tells if the option bounds_per_packet is set and the region of the request, which exists,
   // contains the next packet. A region never moves, so this is no access of memory or of rights.
   [[gnu::cold]] bool contains_next_packet(const Request& request) const;

@@ -17,6 +17,13 @@ bool SendQueue::has_unanswered_before(const Request& request) const {
   return false;
 }
 
+bool SendQueue::has_landing_before(const Request& request) const {
+  for (std::uint64_t place = released_; place < request.place; ++place) {
+    if (at(place).state == RequestState::landing) return true;
+  }
+  return false;
+}
+
 std::uint64_t SendQueue::bytes_in_flight() const {
   std::uint64_t place = released_;
   while (place < oldest_ && at(place).is_done()) ++place;

@@ -36,6 +36,7 @@ class SendQueue {
   const Request& oldest() const { return ring_[oldest_]; }
   std::uint64_t oldest_place() const { return oldest_; }
   bool has_unanswered_before(const Request& request) const;
+  bool has_landing_before(const Request& request) const;
 
   // The number of places in use. A request uses its place until the completion of itself or of a
   // later request is polled.
@@ -56,6 +57,7 @@ class SendQueue {
     request.place = posted_;
     request.state = RequestState::posted;
     request.status = fabric::CompletionStatus::success;
+    request.has_passed_write = false;
     request.is_solicited = false;
     request.invalidated_key = 0;
     request.tries = 0;

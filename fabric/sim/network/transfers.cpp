@@ -10,6 +10,7 @@
 namespace falafel::sim {
 
 using fabric::CompletionStatus;
+using fabric::RegionOrdering;
 
 namespace {
 
@@ -20,7 +21,7 @@ constexpr std::uint64_t most_units = std::uint64_t{1} << place_shift;
 // The units of a transfer are told apart while they can be moved in any order.
 void touch_units(World& world, std::uint32_t queue_pair, const Request& request, Access access,
                  std::uint64_t first, std::uint64_t count) {
-  const bool tells_apart = request.placement.can_move_any_unit(world.options);
+  const bool tells_apart = request.placement.can_move_any_unit();
   const std::uint64_t begin = (request.place << place_shift) + (tells_apart ? first : 0);
   world.touch_part(Touchable::transfers, queue_pair, access, begin,
                    begin + (tells_apart ? count : most_units));
@@ -78,7 +79,7 @@ class Step {
       return {};
     }
     request_.state = RequestState::moving;
-    if (request_.is_write()) note_overtaking();
+    note_overtaking();
     const bool moves_now = moves_on_arrival();
     if (moves_now && moves_whole()) return placement_.be_whole(request_.work.length_bytes);
     begin_placement();
@@ -94,16 +95,25 @@ class Step {
     }
     begin_placement();
     request_.state = RequestState::moving;
-    if (request_.is_write()) note_overtaking();
+    note_overtaking();
     return true;
   }
 
   void begin_placement() {
-    placement_.begin(request_.work.length_bytes, request_.work.remote.offset, world_.options);
+    placement_.begin(request_.work.length_bytes, request_.work.remote.offset,
+                     world_.options.address_order && !waives_address_order(), world_.options);
+  }
+
+  bool waives_address_order() const {
+    return request_.ordering >=
+           (request_.is_read() ? RegionOrdering::unordered : RegionOrdering::relaxed);
   }
 
   void note_overtaking() {
-    if (queue_.has_unanswered_before(request_)) {
+    if (!request_.is_write()) {
+      request_.has_passed_write =
+          world_.regions.has_weak_ordering() && queue_.has_landing_before(request_);
+    } else if (queue_.has_unanswered_before(request_)) {
       world_.count(SimulatorProbe::read_overtaken_by_write);
     }
   }
@@ -249,7 +259,9 @@ class Step {
   void finish() {
     request_.state = RequestState::done;
     // From now on, the responder's processor sees the earlier WRITEs.
-    if (request_.is_read()) connection_.show_writes_before(request_.place);
+    if (request_.is_read() && !request_.has_passed_write) {
+      connection_.show_writes_before(request_.place);
+    }
     const bool is_noticed =
         request_.consumed_receive_id || (request_.is_read() && world_.options.late_visibility);
     if (is_noticed) touch_all_moves();

@@ -221,6 +221,15 @@ void add_device(std::vector<OptionDescription>& table) {
       "the unit that a transfer never tears; byte is weaker than the fabric contract",
       &SimulationOptions::granularity,
       {{"byte", Granularity::byte}, {"word", Granularity::word}, {"packet", Granularity::packet}}));
+  using fabric::RegionOrdering;
+  table.push_back(later(selection<RegionOrdering>(
+      "region_ordering",
+      "the order in which devices access regions that do not ask for a weaker one; relaxed and "
+      "unordered are weaker than the fabric contract",
+      &SimulationOptions::region_ordering,
+      {{"strong", RegionOrdering::strong},
+       {"relaxed", RegionOrdering::relaxed},
+       {"unordered", RegionOrdering::unordered}})));
   table.push_back(flag("address_order", "transfers move data in ascending address order",
                        &SimulationOptions::address_order));
   table.push_back(later(flag("placed_before_completed",

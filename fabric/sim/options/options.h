@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "fabric/fabric.h"
+#include "fabric/region_ordering.h"
 
 namespace falafel::sim {
 
@@ -75,6 +76,8 @@ struct SimulationOptions {
   std::uint64_t clock_drift_ppm = 0;  // the largest error of the speed of clocks
 
   Granularity granularity = Granularity::word;
+  // The least order that devices keep in regions that do not permit less.
+  fabric::RegionOrdering region_ordering = fabric::RegionOrdering::strong;
   bool address_order = false;              // transfers move words in ascending order
   bool placed_before_completed = false;    // a WRITE completes when all of it is in memory
   bool failing_cas_writes_back = false;    // a CAS that does not match writes the old word again

@@ -9,6 +9,7 @@
 
 #include "fabric/assert.h"
 #include "fabric/fabric.h"
+#include "fabric/region_ordering.h"
 
 namespace falafel::sim {
 
@@ -24,6 +25,7 @@ struct Region {
   std::uint64_t offset = 0;
   std::uint64_t length_bytes = 0;
   fabric::Access access;
+  fabric::RegionOrdering ordering = fabric::RegionOrdering::strong;
   std::uint32_t protection_domain = 0;
   std::uint32_t incarnation = 0;  // of the host that registered it
   bool revoked = false;           // a window: or not bound yet
@@ -74,6 +76,12 @@ class RegionTable {
     has_faulty_buffers_ = true;
   }
   void expect_faulty_buffers() { has_faulty_buffers_ = true; }
+  void set_ordering(Region& region, fabric::RegionOrdering ordering) {
+    region.ordering = ordering;
+    if (ordering != fabric::RegionOrdering::strong) has_weak_ordering_ = true;
+  }
+  // A region has, or had, another order than `strong`.
+  bool has_weak_ordering() const { return has_weak_ordering_; }
   // Buffers that were usable when they were posted may have become faulty.
   bool has_faulty_buffers() const { return has_faulty_buffers_; }
   bool is_usable(const fabric::MemoryAddress& local, std::uint64_t length_bytes) const {
@@ -105,6 +113,7 @@ class RegionTable {
   std::uint32_t keys_given_ = 0;
   std::uint32_t remote_key_distance_;
   bool has_faulty_buffers_ = false;
+  bool has_weak_ordering_ = false;
 };
 
 }  // namespace falafel::sim
