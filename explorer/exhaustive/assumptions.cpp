@@ -14,6 +14,9 @@ using sim::Granularity;
 using sim::SimulationOptions;
 
 void add_placement(const SimulationOptions& options, std::vector<std::string>& all) {
+  if (options.granularity == Granularity::line) {
+    all.emplace_back("aligned lines of 64 bytes are placed and read whole");
+  }
   if (options.granularity == Granularity::packet) all.emplace_back("packets are placed whole");
   if (options.address_order)
     all.emplace_back("the words of a transfer are placed in ascending order");

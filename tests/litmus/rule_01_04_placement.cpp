@@ -132,6 +132,32 @@ TEST(Litmus, Rule01_byte_granularity_tears_words) {
   verify(litmus);
 }
 
+TEST(Litmus, Rule01_whole_lines_are_an_option) {
+  Litmus litmus = write_meets_read(2);
+  litmus.options.granularity = sim::Granularity::line;
+  litmus.allowed = {{0x11, "READ before WRITE"}, {0x22, "WRITE before READ"}};
+  litmus.forbidden = "a torn line";
+  verify(litmus);
+}
+
+// Two words at the end of a line and the beginning of the next one.
+TEST(Litmus, Rule01_whole_lines_tear_between_lines) {
+  constexpr std::uint64_t last_word = 64 / fabric::word_bytes - 1;
+  Litmus litmus;
+  litmus.options.granularity = sim::Granularity::line;
+  litmus.server = [](Party& server) {
+    server.trial().seen[1] = server.load(last_word + 1);
+    server.trial().seen[0] = server.load(last_word);
+  };
+  litmus.clients = {[](Party& client) { client.post({client.write(last_word, {1, 1})}); }};
+  litmus.outcome = [](Trial& trial) { return seen_digits(trial, 2); };
+  litmus.allowed = {{0x00, "before the WRITE"},
+                    {0x10, "only the first line"},
+                    {0x01, "only the second line"},
+                    {0x11, "both lines"}};
+  verify(litmus);
+}
+
 namespace {
 
 // The processor stores to three words, the last one first; a READ samples all three.

@@ -208,7 +208,7 @@ TEST(FindInvalidOption, NamesTheOption) {
   options = {};
   options.granularity = static_cast<Granularity>(9);
   EXPECT_EQ(find_invalid_option(options),
-            "option granularity cannot be '9'; its values: byte, word, packet");
+            "option granularity cannot be '9'; its values: byte, word, line, packet");
   options = {};
   options.set_fault_rate(FaultKind::server_restart, largest_number);
   EXPECT_NE(find_invalid_option(options)->find("fault_rate.server_restart"), std::string::npos);
@@ -249,6 +249,12 @@ TEST(Swarm, KeepsTheKeysOfRegions) {
 TEST(Swarm, CompletesWritesEarly) {
   auto counts = swarm_counts();
   EXPECT_EQ(counts["placed_before_completed"]["false"], swarm_size);
+}
+
+// A program that holds where lines are whole need not hold where only words are.
+TEST(Swarm, TearsLines) {
+  auto counts = swarm_counts();
+  EXPECT_EQ(counts["granularity"]["line"], 0U);
 }
 
 // Only programs for libibverbs see it, and those that page memory set the option themselves.

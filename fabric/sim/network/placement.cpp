@@ -11,6 +11,7 @@ unsigned shift_of_unit(const SimulationOptions& options) {
   switch (options.granularity) {
     case Granularity::byte: return 0;
     case Granularity::word: return 3;
+    case Granularity::line: return 6;
     case Granularity::packet: break;
   }
   return static_cast<unsigned>(std::countr_zero(options.mtu_bytes));
@@ -22,7 +23,7 @@ void Placement::begin(std::uint64_t length_bytes, std::uint64_t remote_offset, b
                       const SimulationOptions& options) {
   const unsigned shift = shift_of_unit(options);
   const std::uint64_t unit_bytes = std::uint64_t{1} << shift;
-  // Packets start at the beginning of the transfer; words are aligned in memory.
+  // Packets start at the beginning of the transfer; words and lines are aligned in memory.
   const std::uint64_t misalignment =
       options.granularity == Granularity::packet ? 0 : remote_offset & (unit_bytes - 1);
   length_bytes_ = static_cast<std::uint32_t>(length_bytes);

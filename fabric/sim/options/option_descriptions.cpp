@@ -220,7 +220,10 @@ void add_device(std::vector<OptionDescription>& table) {
       "granularity",
       "the unit that a transfer never tears; byte is weaker than the fabric contract",
       &SimulationOptions::granularity,
-      {{"byte", Granularity::byte}, {"word", Granularity::word}, {"packet", Granularity::packet}}));
+      {{"byte", Granularity::byte},
+       {"word", Granularity::word},
+       {"line", Granularity::line},
+       {"packet", Granularity::packet}}));
   using fabric::RegionOrdering;
   table.push_back(later(selection<RegionOrdering>(
       "region_ordering",

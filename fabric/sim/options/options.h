@@ -23,8 +23,9 @@ inline constexpr std::size_t strategy_kind_count = 4;
 std::string_view to_string(StrategyKind kind);
 
 // The unit that a transfer never tears. `word` is the contract. `byte` is weaker than the contract:
-// a host that copies with plain memcpy. `packet` is a device that places packets at once.
-enum class Granularity : std::uint8_t { byte, word, packet };
+// a host that copies with plain memcpy. `line` is a device that accesses aligned lines of 64 bytes
+// as a whole, and `packet` one that places packets at once.
+enum class Granularity : std::uint8_t { byte, word, line, packet };
 
 // The uses of memory that the device of a program for libibverbs pages instead of pinning it.
 enum class OnDemandPaging : std::uint8_t { none, without_atomics, all };
