@@ -307,6 +307,11 @@ class QueuePair {
   // here: the queue pair stays `ready`, requests time out, and data of the peer may still be
   // landing. A crash of the peer is silent, also one that loses a notice on its way.
   virtual bool wait_until_peer_closed(std::uint64_t deadline_ns) = 0;
+
+  // Tells if the words of a WRITE of the peer land in this side's memory in ascending order, as on
+  // a device that places_in_address_order. Some devices promise it for a connected queue pair only.
+  // It says nothing about READs.
+  virtual bool places_in_address_order() const = 0;
 };
 
 struct QueuePairOptions {

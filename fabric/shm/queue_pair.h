@@ -41,6 +41,7 @@ class QueuePair final : public fabric::QueuePair, public fabric::ImmediateReads 
   void move_to_error() override;
   void close() override;
   bool wait_until_peer_closed(std::uint64_t deadline_ns) override;
+  bool places_in_address_order() const override { return true; }  // copy.h
 
   void attach(std::shared_ptr<Link> link);
   // Retries waiting requests and collects what the peer has delivered.

@@ -25,6 +25,7 @@ class QueuePair final : public fabric::QueuePair {
   }
   void move_to_error() override { connection_->move_to_error(); }
   void close() override { connection_->close(); }
+  bool places_in_address_order() const override { return false; }  // there are no WRITEs
   bool wait_until_peer_closed(std::uint64_t /*deadline_ns*/) override {
     FALAFEL_ASSERT(false,
                    "a message stream does not hear that its peer has closed; the end of the "

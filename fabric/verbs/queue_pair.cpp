@@ -144,6 +144,10 @@ void QueuePair::attach(std::shared_ptr<ClosingNotice> notice) {
   if (options_.hears_close) closing_notice_->listen();
 }
 
+bool QueuePair::places_in_address_order() const {
+  return raw_ != nullptr && ibv_query_qp_data_in_order(raw_, IBV_WR_RDMA_WRITE, 0) == 1;
+}
+
 bool QueuePair::wait_until_peer_closed(std::uint64_t deadline_ns) {
   FALAFEL_ASSERT(options_.hears_close && closing_notice_ != nullptr,
                  "queue pair {} does not hear that its peer closes; set hears_close in the options "

@@ -78,6 +78,7 @@ class QueuePair final : public fabric::QueuePair {
   void move_to_error() override;
   void close() override;
   bool wait_until_peer_closed(std::uint64_t deadline_ns) override;
+  bool places_in_address_order() const override;
 
   // For completion queues.
   RequestReference reference(std::uint64_t device_id) const;

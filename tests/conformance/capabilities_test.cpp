@@ -52,5 +52,14 @@ TEST_P(CapabilitiesTest, BackendDeclaresWhatTheDeviceCan) {
   });
 }
 
+TEST_P(CapabilitiesTest, AConnectedQueuePairPlacesInAddressOrderIfItsDeviceDoes) {
+  if (!capabilities().reliable_connection) GTEST_SKIP();
+  const auto compare = [](Peer& peer) {
+    if (!peer.site->device.attributes().places_in_address_order) return;
+    EXPECT_TRUE(peer.queue_pair->places_in_address_order());
+  };
+  run_pairs({}, compare, compare);
+}
+
 }  // namespace
 }  // namespace falafel::conformance

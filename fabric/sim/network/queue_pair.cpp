@@ -76,6 +76,10 @@ fabric::QueuePairState QueuePair::state() const {
   return fabric::QueuePairState::closed;
 }
 
+bool QueuePair::places_in_address_order() const {
+  return actor_.connection().device().attributes().places_in_address_order;
+}
+
 void QueuePairActor::join(QueuePairActor& left, QueuePairActor& right) {
   left.connection_.set_peer(right, right.connection_, right.responder_);
   right.connection_.set_peer(left, left.connection_, left.responder_);

@@ -299,6 +299,7 @@ class QueuePair final : public fabric::QueuePair {
   bool wait_until_peer_closed(std::uint64_t deadline_ns) override {
     return actor_.wait_until_peer_closed(deadline_ns);
   }
+  bool places_in_address_order() const override;
 
  private:
   QueuePairActor& actor_;

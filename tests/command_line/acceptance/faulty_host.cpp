@@ -24,6 +24,7 @@ class FaultyQueuePair final : public QueuePair {
   }
   void move_to_error() override { real_->move_to_error(); }
   void close() override { real_->close(); }
+  bool places_in_address_order() const override { return real_->places_in_address_order(); }
   bool wait_until_peer_closed(std::uint64_t deadline_ns) override {
     return real_->wait_until_peer_closed(deadline_ns);
   }
