@@ -2,6 +2,8 @@
 
 #include <new>
 
+#include "fabric/shm/key_entry.h"
+
 namespace falafel::shm {
 
 using fabric::ErrorCode;
@@ -25,23 +27,17 @@ constexpr std::uint32_t index_of(std::uint32_t key) { return key % max_keys; }
 
 }  // namespace
 
-// The fields belong to the control word if it is the same before and after reading them.
 bool KeyCache::learn(std::uint32_t key, Known& known) const {
   if (index_of(key) >= arena_->header().key_entries.load(std::memory_order_acquire)) return false;
-  KeyEntry& entry = arena_->key_entry(index_of(key));
-  const std::uint64_t control = entry.control.load(std::memory_order_acquire);
-  if (control >> rights::bits != key || key == 0) return false;
-  const std::uint64_t begin = entry.begin.load(std::memory_order_acquire);
-  const std::uint64_t end = entry.end.load(std::memory_order_acquire);
-  const std::uint64_t block = entry.block.load(std::memory_order_acquire);
-  const bool same_domain = entry.domain.load(std::memory_order_acquire) == domain_;
-  if (entry.control.load(std::memory_order_acquire) != control) return false;
-  if (!same_domain || !arena_->reaches(block, end)) return false;
+  const KeyEntry& entry = arena_->key_entry(index_of(key));
+  const std::optional<KeyFields> fields = sample_key(entry);
+  if (!fields || fields->control >> rights::bits != key || key == 0) return false;
+  if (fields->domain != domain_ || !arena_->reaches(fields->block, fields->end)) return false;
   known = {.word = &entry.control,
-           .control = control,
-           .begin = begin,
-           .end = end,
-           .block = arena_->at(block)};
+           .control = fields->control,
+           .begin = fields->begin,
+           .end = fields->end,
+           .block = arena_->at(fields->block)};
   return true;
 }
 
@@ -94,11 +90,11 @@ Result<std::uint32_t> KeyTable::add(const Region& region) {
   KeyEntry& entry = entry_of(key);
   FALAFEL_ASSERT(entry.control.load() == 0, "key {:#x}: the entry of index {} is in use", key,
                  index);
-  entry.domain.store(region.domain, std::memory_order_release);
-  entry.block.store(region.block, std::memory_order_release);
-  entry.begin.store(region.offset, std::memory_order_release);
-  entry.end.store(region.offset + region.length_bytes, std::memory_order_release);
-  entry.control.store(control_word(key, region.access), std::memory_order_release);
+  publish_key(entry, {.control = control_word(key, region.access),
+                      .domain = region.domain,
+                      .block = region.block,
+                      .begin = region.offset,
+                      .end = region.offset + region.length_bytes});
   return key;
 }
 

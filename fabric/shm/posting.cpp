@@ -9,6 +9,7 @@
 #include "fabric/shm/host.h"
 #include "fabric/shm/key_table.h"
 #include "fabric/shm/queue_pair.h"
+#include "fabric/shm/receive_ring.h"
 
 namespace falafel::shm {
 
@@ -148,7 +149,7 @@ Result<void> QueuePair::post_receive(std::span<const fabric::ReceiveRequest> cha
     receive_ids_[posted_receives_ & (receive_ids_.size() - 1)] = request.id;
     ++posted_receives_;
   }
-  link_->own().posted.store(posted_receives_);
+  publish_posted(link_->own(), posted_receives_);
   receive_places_taken_ += static_cast<std::uint32_t>(chain.size());
   FALAFEL_ASSERT(posted_receives_ - collected_receives_ <= options_.max_receive_requests,
                  "queue pair {}: {} receive requests are posted, {} collected", number_,

@@ -7,6 +7,7 @@
 #include "fabric/realtime/clock.h"
 #include "fabric/shm/completion_queue.h"
 #include "fabric/shm/host.h"
+#include "fabric/shm/receive_ring.h"
 
 namespace falafel::shm {
 
@@ -222,7 +223,7 @@ bool QueuePair::has_news() const {
   if (link_ == nullptr) return false;
   const bool has_something_to_flush = !waiting_.empty() || collected_receives_ != posted_receives_;
   if (drained_) return has_something_to_flush;
-  if (link_->own().filled.load(std::memory_order_acquire) != collected_receives_) return true;
+  if (filled_by_peer(link_->own()) != collected_receives_) return true;
   if (is_in_error()) return has_something_to_flush && link_->is_drained();
   if (link_->is_lost()) return true;
   if (waiting_.empty()) return false;
@@ -269,7 +270,7 @@ fabric::WorkCompletion QueuePair::receive_completion(std::uint32_t index,
 void QueuePair::collect_received() {
   if (drained_) return;
   Endpoint& own = link_->own();
-  const std::uint32_t filled = own.filled.load(std::memory_order_acquire);
+  const std::uint32_t filled = filled_by_peer(own);
   for (; collected_receives_ != filled; ++collected_receives_) {
     const ReceiveSlot slot = own.slot(collected_receives_);
     const CompletionStatus status = slot.status == ReceiveStatus::received

@@ -91,7 +91,6 @@ class QueuePair final : public fabric::QueuePair, public fabric::ImmediateReads 
   ReceiveSegment further_segment(std::uint32_t index, std::uint32_t number) const;
   bool fill_buffer(const ReceiveSlot& slot, LocalParts local, std::uint64_t length_bytes);
   Outcome write_and_notify(const fabric::WorkRequest& request, LocalParts local);
-  ReceiveSlot* next_receive_slot() const;
   void fill(ReceiveSlot& slot, const fabric::WorkRequest& request, ReceiveStatus status);
   std::byte* find_remote(const fabric::MemoryAddress& remote, std::uint64_t length_bytes,
                          std::uint64_t right) {

@@ -11,6 +11,7 @@
 #include "fabric/shm/host.h"
 #include "fabric/shm/key_table.h"
 #include "fabric/shm/queue_pair.h"
+#include "fabric/shm/receive_ring.h"
 
 namespace falafel::shm {
 
@@ -167,7 +168,7 @@ QueuePair::Outcome QueuePair::change_word(const fabric::WorkRequest& request, st
 
 QueuePair::Outcome QueuePair::deliver_message(const fabric::WorkRequest& request,
                                               LocalParts local) {
-  ReceiveSlot* const slot = next_receive_slot();
+  ReceiveSlot* const slot = oldest_posted(link_->peer());
   if (slot == nullptr) return Outcome::no_receive_request;
   const bool fits = request.length_bytes <= slot->capacity_bytes &&
                     fill_buffer(*slot, local, request.length_bytes);
@@ -210,29 +211,20 @@ bool QueuePair::fill_buffer(const ReceiveSlot& slot, LocalParts local, std::uint
 // Moves no data before there is a receive request, so a retry moves it once.
 QueuePair::Outcome QueuePair::write_and_notify(const fabric::WorkRequest& request,
                                                LocalParts local) {
-  ReceiveSlot* const slot = next_receive_slot();
+  ReceiveSlot* const slot = oldest_posted(link_->peer());
   if (slot == nullptr) return Outcome::no_receive_request;
   if (const Outcome moved = move_data(request, local); moved != Outcome::done) return moved;
   fill(*slot, request, ReceiveStatus::received);
   return Outcome::done;
 }
 
-// The peer's oldest receive request that nothing has filled, or null.
-ReceiveSlot* QueuePair::next_receive_slot() const {
-  Endpoint& peer = link_->peer();
-  const std::uint32_t filled = peer.filled.load(std::memory_order_relaxed);
-  if (peer.posted.load(std::memory_order_acquire) == filled) return nullptr;
-  return &peer.slot(filled);
-}
-
 // Completes the receive request at the peer.
 void QueuePair::fill(ReceiveSlot& slot, const fabric::WorkRequest& request, ReceiveStatus status) {
-  Endpoint& peer = link_->peer();
   slot.length_bytes = request.length_bytes;
   slot.status = status;
   slot.arrival = arrival_of(request.opcode);
   slot.immediate = request.immediate;
-  peer.filled.store(peer.filled.load(std::memory_order_relaxed) + 1);
+  count_as_filled(link_->peer());
   ring(link_->peer_wake_word());
 }
 
