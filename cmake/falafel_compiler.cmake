@@ -16,6 +16,10 @@ endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
   string(APPEND CMAKE_CXX_FLAGS_RELEASE " -march=x86-64-v2")
+else()
+  # Other processors multiply and add in one instruction, which rounds once. Runs of the simulator
+  # must have the same results everywhere.
+  add_compile_options(-ffp-contract=off)
 endif()
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g")
 set(CMAKE_CXX_FLAGS_MINSIZEREL "-Os -g")
@@ -36,9 +40,10 @@ endif()
 # With this, the largest units measured take 1.2 GB instead of 0.9 GB.
 add_compile_options("$<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=2097152>")
 
-# If installed: it needs a third of the time to link programs with sanitizers.
+# If installed: it needs a third of the time to link programs with sanitizers. Debian's cross
+# compilers do not find it.
 find_program(FALAFEL_LLD ld.lld)
-if(FALAFEL_LLD)
+if(FALAFEL_LLD AND NOT CMAKE_CROSSCOMPILING)
   add_link_options(-fuse-ld=lld)
 endif()
 
