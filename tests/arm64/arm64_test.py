@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Builds the preset arm64 and runs it under qemu-aarch64.
 
-Arguments: the root of the project, and the program falafel of this machine. A run of the simulator is
-a function of its inputs, so both programs must do the same. qemu-aarch64 emulates instructions, not
-the order in which an ARM64 processor stores and loads; tests/shm/weak_memory is for that."""
+Arguments: the root of the project, and the program falafel of this machine. A run of the simulator
+is a function of its inputs, so both programs must do the same. qemu-aarch64 emulates instructions,
+not the order in which an ARM64 processor stores and loads; tests/shm/weak_memory is for that."""
 
 import os
 import pathlib
@@ -26,14 +26,17 @@ LIMIT_SECONDS = 6 * HANG_LIMIT_SECONDS
 EMULATOR = ("qemu-aarch64", "-L", str(LIBRARIES))
 MACHINE_OF_ARM64 = 183  # EM_AARCH64
 
-# The programs of GoogleTest, and the cases that the emulator cannot run.
+# The programs of GoogleTest, and the cases that the emulator can run. It starts no program of ARM64
+# anew, as death tests do. It keeps surplus descriptors of a message open. Each case with several
+# processes takes it 24 seconds, and with threads one.
 TESTS = {
     "conformance_test": "*",
-    "simulation_test": "*",
+    "conformance_shm_test": "*/threads",
+    "simulation_test": "-*DeathTest*",
     "shm_key_table_test": "*",
-    "shm_socket_test": "*",
+    "shm_socket_test": "-ShmSocket.KeepsOneOfTheDescriptorsOfAMessage:"
+                       "ShmSocket.ClosesTheDescriptorsOfAMessageOfNoBytes",
     "shm_weak_memory_test": "*",
-    "conformance_shm_test": "*",
 }
 
 
