@@ -38,7 +38,7 @@ struct Chunk {
   Tables tables{};
   // The processor reads no container that is not held. Null: everything is.
   HeldMemory* held = nullptr;
-  // Whoever moves an entry tells it. Null: the server does not evict, or its cleanup is the thesis'.
+  // Whoever moves an entry tells it. Null: no eviction, or the cleanup of the thesis.
   ValueAges* ages = nullptr;
 
   // The slots of the tables in use.
