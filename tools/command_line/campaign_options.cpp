@@ -91,7 +91,8 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
       ->capture_default_str();
   command
       .add_option("--caches", texts.caches,
-                  "share of scenarios in which the store is a cache: none, some or only")
+                  "share of scenarios in which the store is a cache: none, some or only; also for "
+                  "--store changing-cluster: none or only")
       ->check(CLI::IsMember({"none", "some", "only"}))
       ->capture_default_str();
   add_warm_restarts_option(command, texts);

@@ -24,6 +24,7 @@ namespace falafel::command_line {
 namespace {
 
 using Adjust = std::function<void(sim::SimulationOptions&)>;
+using cluster_scenario::ChangingRuns;
 using cluster_scenario::WarmRuns;
 
 constexpr std::string_view c_hint_name = "c-hint";
@@ -80,18 +81,20 @@ std::unique_ptr<explorer::Program> create_nessie(nessie::Architecture architectu
       std::move(adjust));
 }
 
-WarmRuns parse_warm_runs(const std::string& text) {
-  if (text == "only") return WarmRuns::only;
-  return text == "none" ? WarmRuns::none : WarmRuns::some;
+ChangingRuns parse_changing_runs(const CampaignTexts& texts) {
+  const std::string& warm = texts.warm_restarts;
+  return {.warm = warm == "only"   ? WarmRuns::only
+                  : warm == "none" ? WarmRuns::none
+                                   : WarmRuns::some,
+          .are_caches = texts.caches == "only"};
 }
 
-// `warm_restarts` applies to changing clusters.
+// `changing_runs` applies to changing clusters.
 std::unique_ptr<explorer::Program> create(const std::string& store, bool is_published,
-                                          const std::string& warm_restarts, Adjust adjust) {
+                                          const ChangingRuns& changing_runs, Adjust adjust) {
   if (store == cluster_name) return cluster_scenario::make_program(std::move(adjust));
   if (store == changing_cluster_name) {
-    return cluster_scenario::make_changing_program(parse_warm_runs(warm_restarts),
-                                                   std::move(adjust));
+    return cluster_scenario::make_changing_program(changing_runs, std::move(adjust));
   }
   if (store == replicated_name) return replicated_scenario::make_program(std::move(adjust));
   for (const nessie::Architecture architecture : nessie_architectures) {
@@ -128,17 +131,21 @@ std::vector<std::string> compared_stores() {
 }
 
 std::unique_ptr<explorer::Program> create_compared_store(const std::string& store) {
-  return create(store, false, "none", {});
+  return create(store, false, {}, {});
 }
 
-std::string changing_cluster_program(const std::string& warm_restarts) {
-  return cluster_scenario::name_of(parse_warm_runs(warm_restarts));
+std::string changing_cluster_program(const CampaignTexts& texts) {
+  return cluster_scenario::name_of(parse_changing_runs(texts));
 }
 
 std::vector<std::unique_ptr<explorer::Program>> variants_of_compared_stores() {
   std::vector<std::unique_ptr<explorer::Program>> programs;
-  for (const WarmRuns warm_runs : {WarmRuns::some, WarmRuns::only}) {
-    programs.push_back(cluster_scenario::make_changing_program(warm_runs));
+  for (const WarmRuns warm : {WarmRuns::none, WarmRuns::some, WarmRuns::only}) {
+    for (const bool are_caches : {false, true}) {
+      const ChangingRuns runs{.warm = warm, .are_caches = are_caches};
+      if (runs == ChangingRuns()) continue;
+      programs.push_back(cluster_scenario::make_changing_program(runs));
+    }
   }
   for (const nessie::Architecture architecture : nessie_architectures) {
     programs.push_back(create_nessie(architecture, true, {}));
@@ -160,10 +167,17 @@ tl::expected<std::unique_ptr<explorer::Program>, std::string> create_compared_ca
         "--store falafel or --store {}",
         store, changing_cluster_name));
   }
+  const bool may_be_caches = texts.caches == "only" && store == changing_cluster_name;
+  if (texts.caches != "none" && !may_be_caches) {
+    return tl::unexpected(fmt::format(
+        "--caches {}: servers of {} cannot be caches; leave it out, or use --store falafel or "
+        "--store {} with --caches only",
+        texts.caches, store, changing_cluster_name));
+  }
   auto choices = parse_simulation(texts.simulation);
   if (!choices) return tl::unexpected(choices.error());
   std::unique_ptr<explorer::Program> program =
-      create(store, texts.protocol == "published", texts.warm_restarts,
+      create(store, texts.protocol == "published", parse_changing_runs(texts),
              [choices = std::move(*choices)](sim::SimulationOptions& simulation) {
                apply(choices, simulation);
              });

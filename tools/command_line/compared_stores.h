@@ -20,8 +20,8 @@ std::unique_ptr<explorer::Program> create_compared_store(const std::string& stor
 // Their programs of other names, whose replay files the commands accept.
 std::vector<std::unique_ptr<explorer::Program>> variants_of_compared_stores();
 
-// The name of the program of a changing cluster with this value of --warm-restarts.
-std::string changing_cluster_program(const std::string& warm_restarts);
+// The name of the program of a changing cluster with these values of --warm-restarts and --caches.
+std::string changing_cluster_program(const CampaignTexts& texts);
 
 // The store with the command line's options. The error names an option that does not apply, and
 // the remedy.

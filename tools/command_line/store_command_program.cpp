@@ -56,9 +56,9 @@ tl::expected<std::unique_ptr<explorer::Program>, std::string> StoreCommandProgra
 }
 
 const explorer::Program& StoreCommandProgram::selected() const {
-  const std::string name = changing_cluster_program(texts_.warm_restarts);
+  const std::string name = changing_cluster_program(texts_);
   for (const auto& variant : variants_) {
-    if (store_ == changing_cluster_program("none") && variant->name() == name) return *variant;
+    if (store_ == changing_cluster_program({}) && variant->name() == name) return *variant;
   }
   const auto compared = compared_.find(store_);
   if (compared != compared_.end()) return *compared->second;

@@ -55,13 +55,17 @@ TEST(ChangingClusterScenario, IsNotLinearizableWithoutAnyPartOfTheRule) {
   }
 }
 
+TEST(ChangingClusterScenario, CopiesTimesToLive) {
+  expect_no_finding(*cluster_scenario::make_changing_program({.are_caches = true}), 500);
+}
+
 // Copies matter to few runs: five of the first 500 repeat a change whose copies were lost.
 TEST(ChangingClusterScenario, LosesNoKeyWhenServersStartOverTheirMemory) {
-  expect_no_finding(*cluster_scenario::make_changing_program(WarmRuns::only), 500);
+  expect_no_finding(*cluster_scenario::make_changing_program({.warm = WarmRuns::only}), 500);
 }
 
 TEST(ChangingClusterScenario, IsNotLinearizableIfCopiesCountInTheWrongMemory) {
-  const auto program = cluster_scenario::make_changing_program(WarmRuns::only);
+  const auto program = cluster_scenario::make_changing_program({.warm = WarmRuns::only});
   EXPECT_EQ(program->safeguards().size(), 7);
   for (const char* const safeguard : {"same-incarnation", "kept-copies"}) {
     expect_lost_keys(*program->without(safeguard), safeguard);
@@ -69,7 +73,7 @@ TEST(ChangingClusterScenario, IsNotLinearizableIfCopiesCountInTheWrongMemory) {
 }
 
 TEST(ChangingClusterScenario, MixesRunsWithWarmRestartsAndWithout) {
-  const auto program = cluster_scenario::make_changing_program(WarmRuns::some);
+  const auto program = cluster_scenario::make_changing_program({.warm = WarmRuns::some});
   const auto result = explorer::run_campaign(*program, {.schedules = 60});
   EXPECT_TRUE(result.findings.empty());
   const auto conditions = program->conditions();

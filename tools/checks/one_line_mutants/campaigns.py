@@ -16,7 +16,7 @@ LINES = (
     "--tricks only", "--set-many only --caches some", "--ends only",
     "--keys 16 --slots 16 --operations 20",
     "--store cluster", "--store changing-cluster",
-    "--store changing-cluster --warm-restarts only",
+    "--store changing-cluster --warm-restarts only", "--store changing-cluster --caches only",
 )
 TURN_SECONDS = 1.5
 FIRST_SCHEDULES = 200

@@ -14,7 +14,6 @@
 namespace falafel::cluster_scenario {
 namespace {
 
-using Attempts = checkers::specifications::AttemptedMap;
 using engine::Answer;
 using engine::Placement;
 using engine::PlacementDirectory;
@@ -28,24 +27,6 @@ constexpr std::uint64_t heartbeat_timeout_ns = 2 * millisecond_ns;
 constexpr std::uint64_t server_timeout_ns = 2 * millisecond_ns;
 constexpr std::uint64_t most_changes = 3;
 constexpr int most_attempts_of_a_change = 6;
-constexpr int most_connections_of_an_attempt = 3;
-constexpr int most_looks = 12;  // at the list, before a client gives an operation up
-
-std::string name_of(std::size_t server) { return "server " + std::to_string(server); }
-
-std::size_t number_of(const std::string& server) {
-  return static_cast<std::size_t>(server.back() - '0');
-}
-
-std::optional<Attempts::Result> recorded(Answer answer) {
-  switch (answer) {
-    case Answer::stored: return Attempts::Result(Attempts::Map::Result());
-    case Answer::deleted: return Attempts::Result(Attempts::Map::removed());
-    case Answer::not_found: return Attempts::Result(Attempts::Map::absent());
-    case Answer::unknown_outcome: return std::nullopt;
-    default: return Attempts::Result();
-  }
-}
 
 // A server that has ended in the same process gives its memory and its service back a little later.
 fabric::Result<std::unique_ptr<engine::Server>> start_server(fabric::Host& host,
@@ -66,7 +47,8 @@ void forget_entries(engine::Server& server) {
 
 }  // namespace
 
-ChangeRun::ChangeRun(check::World& world, const check::Plan<AttemptedMap>& plan, WarmRuns warm_runs)
+ChangeRun::ChangeRun(check::World& world, const check::Plan<AttemptedMap>& plan,
+                     const ChangingRuns& runs)
     : world_(world),
       plan_(plan),
       history_(world.history<AttemptedMap>()),
@@ -99,9 +81,13 @@ ChangeRun::ChangeRun(check::World& world, const check::Plan<AttemptedMap>& plan,
   entry_ = {.list = {.servers = draw_servers(), .times = times_}, .revision = 1};
   const std::uint64_t count = 1 + world_.choose(most_changes);
   for (std::uint64_t change = 0; change < count; ++change) changes_.push_back(draw_servers());
-  if (warm_runs == WarmRuns::only || (warm_runs == WarmRuns::some && world_.choose(2) == 0)) {
+  if (runs.warm == WarmRuns::only || (runs.warm == WarmRuns::some && world_.choose(2) == 0)) {
     warm_restarts_.emplace(world_);
   }
+  server_options_.geometry.values_expire = runs.are_caches;
+  if (!runs.are_caches) return;
+  lifetimes_.emplace();
+  copies_lifetime_ = &world_.sometimes("a value that expires is copied");
 }
 
 std::vector<std::string> ChangeRun::draw_servers() {
@@ -217,76 +203,95 @@ void ChangeRun::give_up(fabric::Host& host, std::size_t number) {
 }
 
 bool ChangeRun::change(fabric::Host& host, std::size_t number, bool is_repeated) {
-  FoundContents found;
-  std::optional<RestartWatch::Attempt> attempt;
-  if (warm_restarts_) attempt.emplace(warm_restarts_->watch(), number);
-  RestartWatch::Attempt* const watched = attempt ? &*attempt : nullptr;
-  Directory directory = directory_of_change(host, found);
+  ChangeAttempt attempt{.number = number, .strays = StrayWatch(is_repeated)};
+  if (warm_restarts_) attempt.restarts.emplace(warm_restarts_->watch(), number);
+  Directory directory = directory_of_change(host, attempt);
   engine::ChangeTools tools{
       .directory = directory,
-      .reach = [&](const std::string& server,
-                   const engine::MayChange& may_change) -> engine::ReachedKeys {
-        return reach(host, number_of(server), number, may_change, found, watched);
-      },
+      .reach =
+          [&](const std::string& server, const engine::MayChange& may_change) {
+            return reach(host, number_of(server), may_change, attempt);
+          },
       .now_ns = [&] { return host.now_ns(); },
-      .wait = [&](std::uint64_t duration_ns) { settle(host, duration_ns, watched); },
+      .wait = [&](std::uint64_t duration_ns) { settle(host, duration_ns, attempt); },
       .own_number = 1 + host.random(1'000'000'000),
       .may_delete_strays = is_repeated};
   const auto changed = change_placement(tools, changes_[number]);
   if (changed) moved_ += changed->moved;
-  if (changed && attempt) attempt->on_done();
+  if (changed && attempt.restarts) attempt.restarts->on_done();
   return changed.has_value();
 }
 
-Directory ChangeRun::directory_of_change(fabric::Host& host, const FoundContents& found) {
+Directory ChangeRun::directory_of_change(fabric::Host& host, ChangeAttempt& attempt) {
   return {host,
           entry_,
           {.on_call = [this, &host] { call_misfortune_anywhere(host); },
-           .on_replaced = [this, &found] { note_late_losses(found); },
+           .on_replace =
+               [this, &attempt] {
+                 const auto objection = attempt.strays.objection_to_replacement();
+                 if (objection) world_.fail("cluster.deletes-stray", *objection);
+               },
+           .on_replaced = [this, &attempt] { note_late_losses(attempt.found); },
            .on_read =
-               [this](std::uint64_t duration_ns) {
+               [this, &attempt](const PlacementDirectory::Entry& entry, std::uint64_t duration_ns) {
+                 attempt.strays.on_list_read(entry.list);
                  hears_late_.reached_if(duration_ns > times_.lease_ns);
                }}};
 }
 
-void ChangeRun::settle(fabric::Host& host, std::uint64_t duration_ns,
-                       RestartWatch::Attempt* attempt) {
+void ChangeRun::settle(fabric::Host& host, std::uint64_t duration_ns, ChangeAttempt& attempt) {
   ++steps_;
-  if (attempt != nullptr) attempt->settle(true);
+  if (attempt.restarts) attempt.restarts->settle(true);
   call_misfortune_anywhere(host);
   host.sleep_until(host.now_ns() + duration_ns);
-  if (attempt != nullptr) attempt->settle(false);
+  if (attempt.restarts) attempt.restarts->settle(false);
   ++steps_;
 }
 
-engine::ReachedKeys ChangeRun::reach(fabric::Host& host, std::size_t server, std::size_t number,
-                                     const engine::MayChange& may_change, FoundContents& found,
-                                     RestartWatch::Attempt* attempt) {
+engine::ReachedKeys ChangeRun::reach(fabric::Host& host, std::size_t server,
+                                     const engine::MayChange& may_change, ChangeAttempt& attempt) {
   auto client = connect(host, server);
   if (client == nullptr) return tl::unexpected(std::string("away"));
-  Keys::Options options{.found = asks_for_copies_ ? &found : nullptr,
-                        .waits_for_end = waits_for_end_,
-                        .may_change = may_change,
-                        .on_call = [this, &host, server] { call_misfortune(host, server); },
-                        .on_read =
-                            [this, server, attempt] {
-                              if (attempt != nullptr && entry_.list.is_changing()) {
-                                attempt->read_at(server);
-                              }
-                            },
-                        .on_copied =
-                            [this, &host, server, number, attempt] {
-                              changes_with_copies_.insert(number);
-                              if (attempt != nullptr) attempt->copied_to(server);
-                              if (host.random(100) < crash_percent_) crash_soon(host, server);
-                            },
-                        .on_broken = [this] { breaks_copies_off_.reached(); }};
+  Keys::Options options = options_of_keys(host, server, attempt);
+  options.may_change = may_change;
   if (warm_restarts_) {
     options.compares_incarnations = warm_restarts_->compares_incarnations();
     options.reconnect = [this, &host, server] { return connect(host, server); };
   }
   return std::make_unique<Keys>(name_of(server), std::move(client), places_[server],
                                 std::move(options));
+}
+
+Keys::Options ChangeRun::options_of_keys(fabric::Host& host, std::size_t server,
+                                         ChangeAttempt& attempt) {
+  const auto on_read = [this, &host, server, &attempt] {
+    attempt.read_ns = host.now_ns();
+    if (attempt.restarts && entry_.list.is_changing()) attempt.restarts->read_at(server);
+  };
+  const auto on_copied = [this, &host, server, &attempt](const Keys::Copy& copy) {
+    note_copy(copy, host.now_ns());
+    changes_with_copies_.insert(attempt.number);
+    if (attempt.restarts) attempt.restarts->copied_to(server);
+    if (host.random(100) < crash_percent_) crash_soon(host, server);
+  };
+  const auto on_copy = [this, &attempt](const Keys::Copy& copy) {
+    judge_copy(copy, attempt.read_ns);
+  };
+  const auto on_listed = [server, &attempt](const ServerKeys::Contents& contents) {
+    attempt.strays.on_listed(name_of(server), contents);
+  };
+  const auto on_got = [server, &attempt](std::span<const std::byte> key, Answer answer) {
+    attempt.strays.on_got(name_of(server), key, answer);
+  };
+  return {.found = asks_for_copies_ ? &attempt.found : nullptr,
+          .waits_for_end = waits_for_end_,
+          .on_call = [this, &host, server] { call_misfortune(host, server); },
+          .on_read = on_read,
+          .on_copy = on_copy,
+          .on_copied = on_copied,
+          .on_broken = [this] { breaks_copies_off_.reached(); },
+          .on_listed = on_listed,
+          .on_got = on_got};
 }
 
 void ChangeRun::call_misfortune_anywhere(fabric::Host& host) {
@@ -326,109 +331,6 @@ void ChangeRun::note_late_losses(const FoundContents& found) {
     const std::size_t server = number_of(name);
     if (places_[server].contents != contents) lose_keys(server, entry_.list);
   }
-}
-
-// Clients
-
-void ChangeRun::run_client(fabric::Host& host, std::uint32_t number) {
-  Party party;
-  for (const AttemptedMap::Operation& operation : plan_.operations(number)) {
-    wait_for_change(host);
-    attempt(host, party, number, operation);
-  }
-  wait_for_end(host);
-  for (std::uint64_t key = 0; key < most_keys; ++key) {
-    attempt(host, party, number, AttemptedMap::Get{key_of(key)});
-  }
-}
-
-// Both operators may have crashed.
-void ChangeRun::wait_for_end(fabric::Host& host) const {
-  constexpr int most_looks_for_end = 200;
-  for (int look = 0; look < most_looks_for_end && !is_changed(); ++look) {
-    host.sleep_until(host.now_ns() + times_.settle_ns / 8);
-  }
-}
-
-// Half of the operations run soon after an operator has made a step, when mistakes matter.
-void ChangeRun::wait_for_change(fabric::Host& host) const {
-  constexpr int most_looks_for_step = 400;
-  const std::uint64_t seen = steps_;
-  const bool waits = host.random(2) == 0;
-  for (int look = 0; waits && look < most_looks_for_step && steps_ == seen && !is_changed();
-       ++look) {
-    host.sleep_until(host.now_ns() + 50 * microsecond_ns);
-  }
-  sleep_up_to(host, times_.lease_ns);
-}
-
-void ChangeRun::ask_for_list(fabric::Host& host, Known& known) const {
-  const std::uint64_t asked_ns = host.now_ns();
-  sleep_up_to(host, 20 * microsecond_ns);
-  const PlacementList list = entry_.list;
-  sleep_up_to(host, 20 * microsecond_ns);
-  known = {.placement = std::make_shared<const Placement>(list),
-           .usable_until_ns = asked_ns + times_.lease_ns};
-}
-
-std::optional<std::size_t> ChangeRun::place_of(const Known& known, const std::string& key) const {
-  const auto server = known.placement->server_of(bytes_of(key));
-  if (!server) meets_moving_.reached();
-  if (!server && heeds_announcement_) return std::nullopt;
-  return number_of(known.placement->current_server_of(bytes_of(key)));
-}
-
-std::optional<std::size_t> ChangeRun::server_of(fabric::Host& host, Known& known,
-                                                const std::string& key) {
-  for (int look = 0; look < most_looks; ++look) {
-    const bool is_usable =
-        known.placement != nullptr && (!heeds_lease_ || host.now_ns() < known.usable_until_ns);
-    if (is_usable) {
-      if (const auto server = place_of(known, key)) return server;
-    }
-    ask_for_list(host, known);
-  }
-  return std::nullopt;
-}
-
-engine::Client* ChangeRun::client_for(fabric::Host& host, Party& party, std::uint32_t number,
-                                      const std::string& key) {
-  for (int attempt = 0; attempt < most_connections_of_an_attempt; ++attempt) {
-    const auto server = server_of(host, party.known, key);
-    if (!server) return nullptr;
-    auto& client = party.connections[*server];
-    if (client != nullptr && client->is_connected()) {
-      const bool is_outdated = party.known.placement->list() != entry_.list;
-      if (is_outdated && host.random(100) < stall_percent_) stall_soon(host, number, *server);
-      return client.get();
-    }
-    client = connect(host, *server);
-  }
-  return nullptr;
-}
-
-void ChangeRun::attempt(fabric::Host& host, Party& party, std::uint32_t number,
-                        const AttemptedMap::Operation& operation) {
-  const std::string key = std::visit([](const auto& known) { return known.key; }, operation);
-  // From the decision to the operation, the fiber does not wait.
-  engine::Client* const client = client_for(host, party, number, key);
-  if (client == nullptr) return;
-  history_.call(number, operation, [&] { return execute(*client, key, operation); });
-}
-
-std::optional<Attempts::Result> ChangeRun::execute(engine::Client& client, const std::string& key,
-                                                   const AttemptedMap::Operation& operation) {
-  if (std::holds_alternative<AttemptedMap::Get>(operation)) {
-    const engine::GetResult result = client.get(bytes_of(key));
-    if (result.answer != Answer::found) return recorded(result.answer);
-    finds_moved_.reached_if(moved_ > 0);
-    return AttemptedMap::Result(AttemptedMap::Map::found(
-        {reinterpret_cast<const char*>(result.value.data()), result.value.size()}));
-  }
-  if (const auto* const set = std::get_if<AttemptedMap::Set>(&operation)) {
-    return recorded(client.set(bytes_of(key), bytes_of(set->value)).answer);
-  }
-  return recorded(client.remove(bytes_of(key)).answer);
 }
 
 }  // namespace falafel::cluster_scenario

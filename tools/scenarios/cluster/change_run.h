@@ -4,7 +4,8 @@
 //
 // Servers crash and come back empty. By the history, somebody then deleted the keys that belonged
 // to them, but no others. Where restarts may be warm, a server can also come back with its memory,
-// and has then lost nothing.
+// and has then lost nothing. In a cache, somebody also deletes each value that expires, at any
+// time.
 #pragma once
 
 #include <array>
@@ -25,8 +26,10 @@
 #include "explorer/check/world.h"
 #include "fabric/fabric.h"
 #include "tools/scenarios/cluster/change_tools.h"
+#include "tools/scenarios/cluster/lifetime_watch.h"
 #include "tools/scenarios/cluster/program.h"
 #include "tools/scenarios/cluster/restart_watch.h"
+#include "tools/scenarios/cluster/stray_watch.h"
 #include "tools/scenarios/cluster/warm_restarts.h"
 
 namespace falafel::cluster_scenario {
@@ -36,7 +39,7 @@ class ChangeRun {
   using AttemptedMap = checkers::specifications::AttemptedMap;
 
   // Both outlive the run.
-  ChangeRun(check::World& world, const check::Plan<AttemptedMap>& plan, WarmRuns warm_runs);
+  ChangeRun(check::World& world, const check::Plan<AttemptedMap>& plan, const ChangingRuns& runs);
   void execute();
 
  private:
@@ -53,6 +56,16 @@ class ChangeRun {
     Known known;
   };
 
+  // An operator's attempt to make a change. A repeated one may meet copies of keys that clients
+  // have deleted since.
+  struct ChangeAttempt {
+    std::size_t number = 0;  // of the change
+    StrayWatch strays;
+    FoundContents found{};
+    std::optional<RestartWatch::Attempt> restarts{};  // empty: no memory stays
+    std::uint64_t read_ns = 0;                        // when the last GET began
+  };
+
   void serve(fabric::Host& host, std::size_t server);
   // Returns when the process has ended in order.
   void serve_in_process(fabric::Host& host, std::size_t server);
@@ -67,13 +80,13 @@ class ChangeRun {
 
   void run_operator(fabric::Host& host);
   void give_up(fabric::Host& host, std::size_t number);
-  // A repeated one may meet copies of keys that clients have deleted since.
   bool change(fabric::Host& host, std::size_t number, bool is_repeated);
-  Directory directory_of_change(fabric::Host& host, const FoundContents& found);
-  engine::ReachedKeys reach(fabric::Host& host, std::size_t server, std::size_t number,
-                            const engine::MayChange& may_change, FoundContents& found,
-                            RestartWatch::Attempt* attempt);
-  void settle(fabric::Host& host, std::uint64_t duration_ns, RestartWatch::Attempt* attempt);
+  Directory directory_of_change(fabric::Host& host, ChangeAttempt& attempt);
+  engine::ReachedKeys reach(fabric::Host& host, std::size_t server,
+                            const engine::MayChange& may_change, ChangeAttempt& attempt);
+  // Tells what happens while the operator uses the keys of a server.
+  Keys::Options options_of_keys(fabric::Host& host, std::size_t server, ChangeAttempt& attempt);
+  void settle(fabric::Host& host, std::uint64_t duration_ns, ChangeAttempt& attempt);
   // An operator is about to call the server, or to use the directory: the server, or any, may
   // crash.
   void call_misfortune(fabric::Host& host, std::size_t server);
@@ -98,8 +111,13 @@ class ChangeRun {
   engine::Client* client_for(fabric::Host& host, Party& party, std::uint32_t number,
                              const std::string& key);
   std::optional<std::size_t> place_of(const Known& known, const std::string& key) const;
-  std::optional<AttemptedMap::Result> execute(engine::Client& client, const std::string& key,
+  std::optional<AttemptedMap::Result> execute(fabric::Host& host, engine::Client& client,
                                               const AttemptedMap::Operation& operation);
+  std::optional<AttemptedMap::Result> set(fabric::Host& host, engine::Client& client,
+                                          const AttemptedMap::Set& set);
+  // A change is about to store a copy that it began to read at this time, and has stored it.
+  void judge_copy(const Keys::Copy& copy, std::uint64_t read_ns);
+  void note_copy(const Keys::Copy& copy, std::uint64_t now_ns);
 
   check::World& world_;
   const check::Plan<AttemptedMap>& plan_;
@@ -124,6 +142,8 @@ class ChangeRun {
   engine::PlacementTimes times_;
   std::vector<std::vector<std::string>> changes_;
   std::optional<WarmRestarts> warm_restarts_;  // empty: no memory stays
+  std::optional<LifetimeWatch> lifetimes_;     // empty: no value expires
+  check::Condition* copies_lifetime_ = nullptr;
   std::array<Place, server_count> places_;
   engine::PlacementDirectory::Entry entry_;  // in etcd
   std::uint64_t steps_ = 0;                  // of the operators

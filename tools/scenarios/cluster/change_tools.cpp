@@ -6,6 +6,12 @@ namespace {
 constexpr std::uint64_t longest_way_ns = 20'000;  // to etcd, and back
 }  // namespace
 
+std::string name_of(std::size_t server) { return "server " + std::to_string(server); }
+
+std::size_t number_of(const std::string& server) {
+  return static_cast<std::size_t>(server.back() - '0');
+}
+
 void sleep_up_to(fabric::Host& host, std::uint64_t longest_ns) {
   host.sleep_until(host.now_ns() + host.random(longest_ns));
 }
@@ -16,12 +22,13 @@ tl::expected<engine::PlacementDirectory::Entry, std::string> Directory::read() {
   sleep_up_to(host_, longest_way_ns);
   Entry entry = entry_;
   sleep_up_to(host_, longest_way_ns);
-  if (options_.on_read) options_.on_read(host_.now_ns() - begun_ns);
+  if (options_.on_read) options_.on_read(entry, host_.now_ns() - begun_ns);
   return entry;
 }
 
 tl::expected<bool, std::string> Directory::replace(const engine::PlacementList& list,
                                                    std::uint64_t revision) {
+  if (options_.on_replace) options_.on_replace();
   if (options_.on_call) options_.on_call();
   sleep_up_to(host_, longest_way_ns);
   const bool is_current = entry_.revision == revision;
@@ -62,20 +69,26 @@ Result Keys::operate(const std::function<Result(engine::IncarnationKeys&)>& oper
 
 tl::expected<void, engine::Answer> Keys::list(Contents& contents) {
   options_.on_call();
-  return keys().list(contents);
+  auto listed = keys().list(contents);
+  if (listed) options_.on_listed(contents);
+  return listed;
 }
 
 engine::GetResult Keys::get(std::span<const std::byte> key) {
   options_.on_read();
-  return operate<engine::GetResult>([&](auto& keys) { return keys.get(key); });
+  auto result = operate<engine::GetResult>([&](auto& keys) { return keys.get(key); });
+  options_.on_got(key, result.answer);
+  return result;
 }
 
 engine::SetResult Keys::set(std::span<const std::byte> key, std::span<const std::byte> value,
                             std::uint64_t time_to_live_ns) {
+  const Copy copy{.key = key, .value = value, .time_to_live_ns = time_to_live_ns};
+  options_.on_copy(copy);
   const engine::Client* const connected = client_->is_connected() ? client_.get() : nullptr;
   const auto result =
       operate<engine::SetResult>([&](auto& keys) { return keys.set(key, value, time_to_live_ns); });
-  if (result.answer == engine::Answer::stored) options_.on_copied();
+  if (result.answer == engine::Answer::stored) options_.on_copied(copy);
   const bool is_intact = client_.get() == connected && client_->is_connected();
   if (connected != nullptr && !is_intact) options_.on_broken();
   return result;

@@ -2,6 +2,7 @@
 // replace with delays stands for etcd, and clients of the engine reach the keys of servers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -27,6 +28,9 @@ struct Place {
   engine::PlacementList list_at_loss{};  // of the last loss
 };
 
+std::string name_of(std::size_t server);
+std::size_t number_of(const std::string& server);
+
 void sleep_up_to(fabric::Host& host, std::uint64_t longest_ns);
 
 // etcd takes its time before and after it answers.
@@ -34,8 +38,10 @@ class Directory final : public engine::PlacementDirectory {
  public:
   struct Options {
     std::function<void()> on_call{};      // before each call
+    std::function<void()> on_replace{};   // before a call of replace()
     std::function<void()> on_replaced{};  // at the moment when the list is replaced
-    std::function<void(std::uint64_t duration_ns)> on_read{};  // after a call of read()
+    // After a call of read().
+    std::function<void(const Entry& entry, std::uint64_t duration_ns)> on_read{};
   };
 
   Directory(fabric::Host& host, Entry& entry, Options options)
@@ -57,15 +63,23 @@ using FoundContents = std::map<std::string, std::uint32_t>;
 // The operator's keys at one server, as engine::IncarnationKeys has them.
 class Keys final : public engine::ServerKeys {
  public:
+  struct Copy {
+    std::span<const std::byte> key;
+    std::span<const std::byte> value;
+    std::uint64_t time_to_live_ns = 0;
+  };
   struct Options {
     FoundContents* found = nullptr;  // null: they do not ask whether the copies are there
     bool waits_for_end = true;       // of operations
     bool compares_incarnations = true;
     engine::MayChange may_change{};
-    std::function<void()> on_call{};    // before each call
-    std::function<void()> on_read{};    // before a GET
-    std::function<void()> on_copied{};  // the server has got a key
-    std::function<void()> on_broken{};  // the connection broke during a SET
+    std::function<void()> on_call{};                    // before each call
+    std::function<void()> on_read{};                    // before a GET
+    std::function<void(const Copy& copy)> on_copy{};    // the server is about to get it
+    std::function<void(const Copy& copy)> on_copied{};  // the server has got it
+    std::function<void()> on_broken{};                  // the connection broke during a SET
+    std::function<void(const Contents& contents)> on_listed{};
+    std::function<void(std::span<const std::byte> key, engine::Answer answer)> on_got{};
     // Connects again when the connection is lost. Empty: there is one connection. Null if the
     // server does not answer.
     std::function<std::unique_ptr<engine::Client>()> reconnect{};

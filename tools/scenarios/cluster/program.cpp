@@ -49,17 +49,15 @@ std::unique_ptr<check::WorldProgram> make_program(
       std::move(network));
 }
 
-std::string name_of(WarmRuns warm_runs) {
-  switch (warm_runs) {
-    case WarmRuns::none: return "changing-cluster";
-    case WarmRuns::some: return "changing-cluster-some-warm";
-    case WarmRuns::only: break;
-  }
-  return "changing-cluster-warm";
+std::string name_of(const ChangingRuns& runs) {
+  std::string name = "changing-cluster";
+  if (runs.warm == WarmRuns::some) name += "-some-warm";
+  if (runs.warm == WarmRuns::only) name += "-warm";
+  return runs.are_caches ? name + "-cache" : name;
 }
 
 std::unique_ptr<check::WorldProgram> make_changing_program(
-    WarmRuns warm_runs, std::function<void(sim::SimulationOptions&)> adjust) {
+    const ChangingRuns& runs, std::function<void(sim::SimulationOptions&)> adjust) {
   check::Network network = check::unscaled_network();
   // Nothing stalls for half of a heartbeat time-out, or forever.
   network.faults = {
@@ -71,9 +69,9 @@ std::unique_ptr<check::WorldProgram> make_changing_program(
     if (adjust) adjust(options);
   };
   return check::program<AttemptedMap>(
-      name_of(warm_runs), workload(),
-      [warm_runs](check::World& world, const check::Plan<AttemptedMap>& plan) {
-        ChangeRun(world, plan, warm_runs).execute();
+      name_of(runs), workload(),
+      [runs](check::World& world, const check::Plan<AttemptedMap>& plan) {
+        ChangeRun(world, plan, runs).execute();
       },
       std::move(network));
 }

@@ -24,13 +24,23 @@ std::unique_ptr<check::WorldProgram> make_program(
 // The share of runs in which the memory of a server may stay when its process ends.
 enum class WarmRuns : std::uint8_t { none, some, only };
 
-// "changing-cluster", "changing-cluster-some-warm" or "changing-cluster-warm".
-std::string name_of(WarmRuns warm_runs);
+// The runs of a changing cluster.
+struct ChangingRuns {
+  WarmRuns warm = WarmRuns::none;
+  bool are_caches = false;  // the servers
+
+  friend bool operator==(const ChangingRuns&, const ChangingRuns&) = default;
+};
+
+// "changing-cluster", "changing-cluster-some-warm" or "changing-cluster-warm", of caches with
+// "-cache" behind it.
+std::string name_of(const ChangingRuns& runs);
 
 // Servers join and leave while clients use them (engine/placement). No key may be lost but with the
-// memory of its server, and operations on each key must be linearizable. The promise rests on
-// safeguards.
+// memory of its server, and operations on each key must be linearizable. In caches, a key may also
+// vanish when its value may have expired, and no copy lives longer than its original by more than
+// it took to copy it. The promise rests on safeguards.
 std::unique_ptr<check::WorldProgram> make_changing_program(
-    WarmRuns warm_runs = WarmRuns::none, std::function<void(sim::SimulationOptions&)> adjust = {});
+    const ChangingRuns& runs = {}, std::function<void(sim::SimulationOptions&)> adjust = {});
 
 }  // namespace falafel::cluster_scenario
