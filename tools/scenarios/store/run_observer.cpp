@@ -88,6 +88,9 @@ void RunObserver::observe(const sim::TraceEvent& event) {
   silence_.observe(event);
   grants_.observe(event);
   quiescence_.observe(event);
+  if (hidden_damage_.is_watching()) {
+    with_memory([&](const checkers::MemoryView& view) { hidden_damage_.on_memory(view); });
+  }
   switch (event.kind) {
     case sim::EventKind::words_read: on_words_read(event); break;
     case sim::EventKind::words_written: on_words_written(event); break;
@@ -112,6 +115,7 @@ void RunObserver::observe(const sim::TraceEvent& event) {
       if (event.subject == StoreWorld::server_host) {
         memory_.on_restart();
         repairs_.clear();
+        hidden_damage_.on_server_died();
         fresh_keys_.on_server_died();
         ends_.on_server_died(newest_queue_pair_);
         operations_.on_server_restart();
@@ -324,16 +328,23 @@ void RunObserver::on_scan_called(fabric::FiberId fiber, const checkers::KeyScan&
   on_operation_called(fiber, operation_of(scan), time_ns);
   ends_.on_ended(fiber);
   quiescence_.on_operation_abandoned(fiber);
+  with_memory(
+      [&](const checkers::MemoryView& view) { hidden_damage_.on_scan_called(fiber, view); });
 }
 
 void RunObserver::on_scan_returned(fabric::FiberId fiber, const checkers::KeyScan& scan,
                                    engine::Answer answer, std::uint64_t time_ns) {
   on_operation_returned(fiber, operation_of(scan),
                         {.answer = answer, .statistics = {}, .found = {}}, time_ns);
+  with_memory([&](const checkers::MemoryView& view) {
+    hidden_damage_.on_scan_returned(fiber, scan, answer == engine::Answer::found, view,
+                                    world_.steps());
+  });
 }
 
 void RunObserver::on_operation_abandoned(fabric::FiberId fiber) {
   memory_.on_operation_over(fiber);
+  hidden_damage_.on_scan_abandoned(fiber);
   ends_.on_ended(fiber);
   grants_.on_operation_abandoned(fiber);
   quiescence_.on_operation_abandoned(fiber);
@@ -395,7 +406,7 @@ void RunObserver::add_violations(std::vector<Judgement>& violations) const {
   progress.explanation += how_it_ended_;
   std::array judgements{std::move(progress),     aba_.judgement(),     tags_.judgement(),
                         repairs_.judgement(),    silence_.judgement(), grants_.judgement(),
-                        quiescence_.judgement(), ends_.judgement()};
+                        quiescence_.judgement(), ends_.judgement(),    hidden_damage_.judgement()};
   for (Judgement& judgement : judgements) {
     if (judgement.verdict == Verdict::violated) violations.push_back(std::move(judgement));
   }

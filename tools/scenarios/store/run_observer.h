@@ -8,6 +8,7 @@
 
 #include "checkers/aba.h"
 #include "checkers/ends_of_operations.h"
+#include "checkers/hidden_damage.h"
 #include "checkers/judgement.h"
 #include "checkers/progress.h"
 #include "checkers/repairs.h"
@@ -100,6 +101,7 @@ class RunObserver : public sim::TraceObserver, public OperationWatcher {
   QuiescenceWatch quiescence_;
   FreshKeys fresh_keys_;
   checkers::EndsOfOperations ends_;
+  checkers::HiddenDamage hidden_damage_;
   std::uint32_t newest_queue_pair_ = 0;
   std::uint64_t completed_operations_ = 0;
   std::uint64_t step_ = 0;
