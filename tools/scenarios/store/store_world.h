@@ -108,6 +108,7 @@ class StoreWorld {
   void wait_for_stage(fabric::Host& host) const;
   void pause_clients(fabric::Host& host) const;
   void ask_for_cleanups(fabric::Host& host, engine::Server& server);
+  void note_missing_cleanup();
   bool is_client_stopped(std::size_t client) const;
   bool is_hostile_stopped() const;
   bool may_clients_stop() const;

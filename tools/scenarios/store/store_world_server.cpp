@@ -1,5 +1,7 @@
 // The server of a scenario: it serves until all clients have left, and then waits until nothing is
 // left to do.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "checkers/collector.h"
@@ -95,8 +97,23 @@ void StoreWorld::ask_for_cleanups(fabric::Host& host, engine::Server& server) {
   for (const PlannedCleanup& planned : scenario_.cleanups) {
     host.sleep_until(host.now_ns() + planned.pause_ns);
     if (are_clients_over()) return;
-    call_unless_cancelled(host, planned.cancel_after_ns, [&] { server.clean_up(); });
+    const std::uint64_t cleanups = server.books().cleanups;
+    const bool has_returned =
+        call_unless_cancelled(host, planned.cancel_after_ns, [&] { server.clean_up(); });
+    if (has_returned && server.books().cleanups == cleanups) note_missing_cleanup();
   }
+}
+
+// A cleanup that was under way when the program asked for one may have passed the entries that were
+// deleted just before.
+void StoreWorld::note_missing_cleanup() {
+  violations_.push_back(
+      {.verdict = checkers::Verdict::violated,
+       .property = "cleanup.served-early",
+       .explanation = fmt::format("step {}: a cleanup that the server's program has asked for is "
+                                  "over, but none has begun since",
+                                  steps()),
+       .step = steps()});
 }
 
 // Ends the processes that are stopped in the middle of a copy. Until then, the server cannot know
