@@ -274,10 +274,8 @@ class Change {
       for (const auto& [key, time_to_live_ns] : contents->keys) {
         const std::string& target = placement.next_server_of(key);
         if (target == server) continue;
-        const std::uint64_t age_ns = tools_.now_ns() - listed_ns;
-        if (time_to_live_ns != 0 && time_to_live_ns <= age_ns) continue;
         Step copied =
-            copy(key, time_to_live_ns == 0 ? 0 : time_to_live_ns - age_ns, server, target);
+            copy(key, {.listed_ns = listed_ns, .left_ns = time_to_live_ns}, server, target);
         if (!copied) return copied;
       }
     }
@@ -294,12 +292,21 @@ class Change {
     return failed(server, answer, "a damaged container is dropped");
   }
 
-  Step copy(std::span<const std::byte> key, std::uint64_t time_to_live_ns,
-            const std::string& source, const std::string& target) {
+  // The time to live that a key had left when the keys of its server were listed; 0: it has none.
+  struct ListedTime {
+    std::uint64_t listed_ns = 0;
+    std::uint64_t left_ns = 0;
+  };
+
+  Step copy(std::span<const std::byte> key, const ListedTime& time, const std::string& source,
+            const std::string& target) {
     const GetResult found = servers_[source]->get(key);
     if (found.answer == Answer::not_found) return {};  // it has expired, or was evicted
     if (found.answer != Answer::found) return failed(source, found.answer, "a key is read");
     if (Step current = may_operate(); !current) return current;
+    const std::uint64_t age_ns = tools_.now_ns() - time.listed_ns;
+    if (time.left_ns != 0 && time.left_ns <= age_ns) return {};  // it expires now
+    const std::uint64_t time_to_live_ns = time.left_ns == 0 ? 0 : time.left_ns - age_ns;
     const Answer answer = servers_[target]->set(key, found.value, time_to_live_ns).answer;
     if (answer != Answer::stored) return failed(target, answer, "a key is copied to it");
     ++report_.moved;

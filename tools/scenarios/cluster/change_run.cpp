@@ -264,8 +264,7 @@ engine::ReachedKeys ChangeRun::reach(fabric::Host& host, std::size_t server,
 
 Keys::Options ChangeRun::options_of_keys(fabric::Host& host, std::size_t server,
                                          ChangeAttempt& attempt) {
-  const auto on_read = [this, &host, server, &attempt] {
-    attempt.read_ns = host.now_ns();
+  const auto on_read = [this, server, &attempt] {
     if (attempt.restarts && entry_.list.is_changing()) attempt.restarts->read_at(server);
   };
   const auto on_copied = [this, &host, server, &attempt](const Keys::Copy& copy) {
@@ -274,9 +273,7 @@ Keys::Options ChangeRun::options_of_keys(fabric::Host& host, std::size_t server,
     if (attempt.restarts) attempt.restarts->copied_to(server);
     if (host.random(100) < crash_percent_) crash_soon(host, server);
   };
-  const auto on_copy = [this, &attempt](const Keys::Copy& copy) {
-    judge_copy(copy, attempt.read_ns);
-  };
+  const auto on_copy = [this, &host](const Keys::Copy& copy) { judge_copy(copy, host.now_ns()); };
   const auto on_listed = [server, &attempt](const ServerKeys::Contents& contents) {
     attempt.strays.on_listed(name_of(server), contents);
   };

@@ -63,7 +63,6 @@ class ChangeRun {
     StrayWatch strays;
     FoundContents found{};
     std::optional<RestartWatch::Attempt> restarts{};  // empty: no memory stays
-    std::uint64_t read_ns = 0;                        // when the last GET began
   };
 
   void serve(fabric::Host& host, std::size_t server);
@@ -115,8 +114,8 @@ class ChangeRun {
                                               const AttemptedMap::Operation& operation);
   std::optional<AttemptedMap::Result> set(fabric::Host& host, engine::Client& client,
                                           const AttemptedMap::Set& set);
-  // A change is about to store a copy that it began to read at this time, and has stored it.
-  void judge_copy(const Keys::Copy& copy, std::uint64_t read_ns);
+  // A change is about to store a copy, and has stored it.
+  void judge_copy(const Keys::Copy& copy, std::uint64_t now_ns);
   void note_copy(const Keys::Copy& copy, std::uint64_t now_ns);
 
   check::World& world_;

@@ -150,12 +150,12 @@ std::optional<Attempts::Result> ChangeRun::set(fabric::Host& host, engine::Clien
   return recorded(answer);
 }
 
-void ChangeRun::judge_copy(const Keys::Copy& copy, std::uint64_t read_ns) {
+void ChangeRun::judge_copy(const Keys::Copy& copy, std::uint64_t now_ns) {
   if (!lifetimes_) return;
   copies_lifetime_->reached_if(copy.time_to_live_ns > 0);
   const std::string key = fabric::text_of(copy.key);
   const std::string value = fabric::text_of(copy.value);
-  const auto objection = lifetimes_->objection_to_copy(key, value, copy.time_to_live_ns, read_ns);
+  const auto objection = lifetimes_->objection_to_copy(key, value, copy.time_to_live_ns, now_ns);
   if (objection) world_.fail("cluster.lives-longer", *objection);
   lifetimes_->on_called(key, value);
 }

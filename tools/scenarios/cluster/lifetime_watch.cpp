@@ -33,16 +33,15 @@ void LifetimeWatch::on_stored(const std::string& key, const std::string& value,
 std::optional<std::string> LifetimeWatch::objection_to_copy(const std::string& key,
                                                             const std::string& value,
                                                             std::uint64_t time_to_live_ns,
-                                                            std::uint64_t read_ns) const {
+                                                            std::uint64_t now_ns) const {
   const auto stored = expires_ns_.find({key, value});
   if (pending_.contains({key, value}) || stored == expires_ns_.end()) return std::nullopt;
   if (stored->second == fabric::never_ns) return std::nullopt;
-  if (time_to_live_ns > 0 && read_ns + time_to_live_ns <= stored->second) return std::nullopt;
+  if (time_to_live_ns > 0 && now_ns + time_to_live_ns <= stored->second) return std::nullopt;
   return fmt::format(
-      "a change that began to read at {} ns stores a copy of '{}' ({}) for another {} ns (0: "
-      "forever), but the value "
+      "a change stores a copy of '{}' ({}) at {} ns for another {} ns (0: forever), but the value "
       "expires at {} ns at the latest",
-      read_ns, key, value, time_to_live_ns, stored->second);
+      key, value, now_ns, time_to_live_ns, stored->second);
 }
 
 }  // namespace falafel::cluster_scenario

@@ -1,8 +1,7 @@
 // Times to live in a changing cluster whose servers are caches. Clients store values that expire,
 // and a change copies them: it reads a value, and then stores it for the time that is left. It does
-// not know how long reading and storing take, so each copy may live longer by that time, but not by
-// more: the change subtracts the time that has passed since it listed the keys
-// (engine/placement/change.cpp).
+// not know how long storing takes, so each copy may live longer by that time, but not by more: the
+// change subtracts the time that has passed since it listed the keys (engine/placement/change.cpp).
 #pragma once
 
 #include <cstdint>
@@ -24,11 +23,10 @@ class LifetimeWatch {
   void on_called(const std::string& key, const std::string& value);
   void on_stored(const std::string& key, const std::string& value, std::uint64_t time_to_live_ns,
                  std::uint64_t now_ns);
-  // A change is about to store a copy that it began to read at this time. Returns an objection to
-  // its time to live.
+  // A change is about to store a copy. Returns an objection to its time to live.
   std::optional<std::string> objection_to_copy(const std::string& key, const std::string& value,
                                                std::uint64_t time_to_live_ns,
-                                               std::uint64_t read_ns) const;
+                                               std::uint64_t now_ns) const;
 
  private:
   // The latest time at which a value expires; never_ns: it does not expire.
