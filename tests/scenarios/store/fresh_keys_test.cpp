@@ -56,6 +56,13 @@ class FreshKeysTest : public testing::Test {
     fresh_.on_changed(table_, slot, by_hostile, time);
   }
 
+  // The server locks an empty entry, or unlocks it.
+  void lock(bool is_locked, std::uint64_t time, std::uint64_t slot) {
+    const engine::Entry entry = is_locked ? engine::Entry{}.with_locked() : engine::Entry{};
+    table_.on_changed(slot, entry, view(), time);
+    fresh_.on_changed(table_, slot, false, time);
+  }
+
   checkers::MemoryView view() const {
     return {.geometry = scenario_.geometry,
             .hash_key = scenario_.hash_key,
@@ -118,6 +125,28 @@ TEST_F(FreshKeysTest, AreNotThoseWhoseContainerAnotherEntryPointsTo) {
   change(false, false, 20);
   add(22, 24);
   EXPECT_EQ(judged().size(), 0U);
+}
+
+TEST_F(FreshKeysTest, NoticeAContainerThatTwoEntriesPointTo) {
+  EXPECT_FALSE(fresh_.has_shared_container());
+  change(true, true, 10, 1);
+  EXPECT_FALSE(fresh_.has_shared_container());
+  change(true, false, 15);
+  EXPECT_TRUE(fresh_.has_shared_container());
+}
+
+// A cleanup had read the entry that the client emptied, and moves it to the place that it has
+// locked.
+TEST_F(FreshKeysTest, AreNotFreshWhileTheServerMayMoveAnEntry) {
+  change(true, false, 5);
+  lock(true, 8, 1);
+  change(false, true, 10);
+  change(true, false, 20, 1);
+  add(22, 24);
+  EXPECT_EQ(judged().size(), 0U);
+  change(false, false, 30, 1);
+  add(32, 34);
+  EXPECT_THAT(judged(), testing::ElementsAre(32));
 }
 
 TEST_F(FreshKeysTest, AreNotFreshAfterAnotherAttack) {

@@ -11,21 +11,34 @@ using checkers::Operation;
 namespace {
 
 // A client that empties a frozen entry may make later operations disagree about the table that has
-// a key, so keys are never fresh where the table grows. Nor are they where a client writes to
-// memory that others have got meanwhile: it may put any key there, which no change of an entry
-// shows.
+// a key, so keys are never fresh where the table grows.
+bool can_be_watched(const Scenario& scenario) {
+  return !scenario.attacks.empty() && !scenario.geometry.can_grow();
+}
+
+// Nor are they where a client writes to memory that others have got meanwhile: it may put any key
+// there, which no change of an entry shows.
 bool can_be_judged(const Scenario& scenario) {
   const auto writes_late = [](const PlannedAttack& attack) {
     return attack.kind == AttackKind::late_write || attack.kind == AttackKind::stolen_release;
   };
-  return !scenario.attacks.empty() && !scenario.geometry.can_grow() &&
-         std::ranges::none_of(scenario.attacks, writes_late);
+  return can_be_watched(scenario) && std::ranges::none_of(scenario.attacks, writes_late);
+}
+
+// The server locks an entry that it moves, and the place that it moves to.
+bool may_be_moving(const checkers::TableWatch& table, const engine::Geometry& geometry) {
+  for (std::uint64_t slot = 0; slot < geometry.slot_count(); ++slot) {
+    if (table.entry(slot).is_locked()) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
 FreshKeys::FreshKeys(const Scenario& scenario)
-    : is_judged_(can_be_judged(scenario)), geometry_(scenario.geometry) {
+    : is_watched_(can_be_watched(scenario)),
+      is_judged_(can_be_judged(scenario)),
+      geometry_(scenario.geometry) {
   if (!is_judged_) return;
   for (const ClientPlan& client : scenario.clients) {
     for (const PlannedOperation& operation : client.operations) {
@@ -36,12 +49,14 @@ FreshKeys::FreshKeys(const Scenario& scenario)
 
 void FreshKeys::on_changed(const checkers::TableWatch& table, std::uint64_t slot, bool by_hostile,
                            std::uint64_t time) {
-  if (!is_judged_) return;
+  if (!is_watched_) return;
   has_shared_container_ = has_shared_container_ || shares_container(table, slot);
+  if (!is_judged_) return;
   if (by_hostile) {
     last_attack_time_ = time;
     for (auto& [key, times] : absent_at_) times.clear();
   }
+  if (may_be_moving(table, geometry_)) return;
   for (auto& [key, times] : absent_at_) {
     if (!table.has_entry_of(key) && (times.empty() || times.back() != time)) times.push_back(time);
   }

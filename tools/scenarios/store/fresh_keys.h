@@ -1,5 +1,6 @@
 // Keys that are fresh after the last change of a hostile client: at some moment since then, no
-// entry had the key, and no operation from before was left that could insert it. The client may
+// entry had the key, and neither an operation from before nor the server, which locks entries while
+// it moves one, was left that could insert it. The client may
 // have damaged what these keys were before (attacked_slots.h), but from that moment on, they are
 // keys like any others, and their operations are judged in full.
 #pragma once
@@ -28,6 +29,10 @@ class FreshKeys {
   // The next server may have other memory, or changes memory that nobody observes.
   void on_server_died() { has_server_died_ = true; }
 
+  // Two entries have pointed to one container after an attack: each may have had any key since,
+  // although nobody changed it. Not watched where the table grows.
+  bool has_shared_container() const { return has_shared_container_; }
+
   // The operations on the key since it has been fresh, as the history of a key that is absent;
   // empty if it never is. An operation that was pending then may take effect later, or not.
   std::vector<checkers::Operation> operations_since(
@@ -38,10 +43,11 @@ class FreshKeys {
   std::optional<std::uint64_t> fresh_since(const std::string& key,
                                            std::span<const checkers::Operation> history) const;
 
+  bool is_watched_;
   bool is_judged_;
   engine::Geometry geometry_;
   bool has_server_died_ = false;
-  bool has_shared_container_ = false;  // of two entries
+  bool has_shared_container_ = false;
   std::uint64_t last_attack_time_ = 0;
   // The times since the last attack at which no entry had the key.
   std::map<std::string, std::vector<std::uint64_t>> absent_at_;
