@@ -213,6 +213,29 @@ TEST(Litmus, Rule21_flush_behind_a_failure_waits) {
   verify(litmus);
 }
 
+// The second of two packets is lost, and a word has bytes of both.
+TEST(Litmus, Rule21_nothing_of_a_shared_word_lands_after_the_flush) {
+  Litmus litmus;
+  litmus.options.mtu_bytes = small_mtu_bytes;
+  litmus.server = [](Party& server) {
+    server.yield_at_random(most_yields);
+    server.post_receive(z);
+    server.queue_pair().move_to_error();
+    server.await_message();
+    server.store(packet_words, 5);
+  };
+  litmus.clients = {[](Party& client) {
+    auto write = client.write(x, {1, 1, 1});
+    write.remote.offset += fabric::word_bytes / 2;
+    client.post({write});
+    client.finish();
+  }};
+  litmus.outcome = [](Trial& trial) { return digits(trial.final_word(packet_words)); };
+  litmus.allowed = {{5, "reused"}};
+  litmus.forbidden = "reused memory overwritten by a part of a word";
+  verify(litmus);
+}
+
 // A READ that a fence interrupts returns nothing of the memory's later contents.
 TEST(Litmus, Rule21_reads_end_with_the_flush) {
   Litmus litmus;

@@ -19,10 +19,15 @@ void Failure::drop(Request& request) {
   cut_short(request);
 }
 
-// No further packet of the request arrives. Packets that have arrived still land.
-void Failure::cut_short(Request& request) {
+// No further packet of the request arrives. Packets that have arrived still land. A responder that
+// has ended may have waited until everything was in place, but not for a unit whose second part was
+// still missing: that is lost.
+void Failure::cut_short(Request& request) const {
   const bool has_arrived = request.is_write() && request.state == RequestState::moving;
-  if (has_arrived) request.placement.truncate();
+  if (has_arrived) {
+    Placement& placement = request.placement;
+    placement.truncate(placement.shares_unit() && connection_.responder_admits());
+  }
   const bool lands = has_arrived && !request.placement.finished();
   request.state = lands ? RequestState::landing : RequestState::done;
 }

@@ -39,7 +39,7 @@ class Failure {
   void drop_orphan(Request& request);
   void deliver_part(Request& request);
   bool admits_next_packet(const Request& request) const;
-  static void cut_short(Request& request);
+  void cut_short(Request& request) const;
   void touch_connection() const;
 
   const Connection& connection_;

@@ -39,7 +39,11 @@ void Placement::begin(std::uint64_t length_bytes, std::uint64_t remote_offset, b
   if (has_many_units()) mask_.assign((units_ + mask_bits - 1) / mask_bits, 0);
 }
 
-void Placement::truncate() {
+void Placement::truncate(bool keeps_shared_unit) {
+  if (shares_unit() && !keeps_shared_unit) {
+    const std::uint32_t end = arrived_units_ << unit_shift_;
+    arrived_bytes_ = end > misalignment_ ? end - misalignment_ : 0;
+  }
   length_bytes_ = arrived_bytes_;
   const std::uint64_t unit_bytes = std::uint64_t{1} << unit_shift_;
   if (length_bytes_ > 0)

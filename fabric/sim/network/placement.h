@@ -31,8 +31,13 @@ class Placement {
   bool is_last_packet_next() const { return length_bytes_ - arrived_bytes_ <= packet_bytes_; }
   bool has_unplaced() const { return unplaced_units_ != 0; }
   bool finished() const { return all_arrived() && !has_unplaced(); }
-  // No further packet will arrive.
-  void truncate();
+  // The last packet that has arrived shares a unit with the next one.
+  bool shares_unit() const {
+    return arrived_bytes_ > 0 && !all_arrived() &&
+           arrived_bytes_ + misalignment_ > std::uint64_t{arrived_units_} << unit_shift_;
+  }
+  // No further packet will arrive. `keeps_shared_unit`: what has arrived of such a unit lands.
+  void truncate(bool keeps_shared_unit);
 
   void next_packet_arrives() {
     FALAFEL_ASSERT(!all_arrived(), "a packet arrives after all {} bytes", length_bytes_);
