@@ -1,5 +1,7 @@
 #include "tools/scenarios/cluster/stray_watch.h"
 
+#include <fmt/format.h>
+
 #include "fabric/text.h"
 
 namespace falafel::cluster_scenario {
@@ -26,8 +28,10 @@ std::optional<std::string> StrayWatch::objection_to_replacement() {
   for (const auto& [server, key] : listed_) {
     const std::string& owner = placement.current_server_of(key);
     if (owner == server || found_.contains({owner, key})) continue;
-    return "a change begins that will delete '" + fabric::text_of(key) + "' at " + server +
-           ", and it was not found at " + owner + ", which has it by the list";
+    return fmt::format(
+        "a change begins that will delete '{}' at {}, and it was not found at {}, which has it by "
+        "the list",
+        fabric::text_of(key), server, owner);
   }
   return std::nullopt;
 }
