@@ -20,6 +20,7 @@
 #include "fabric/sim/simulation.h"
 #include "fabric/sim/strategies/make_strategy.h"
 #include "tests/engine/rival_updater.h"
+#include "tests/engine/small_cache.h"
 #include "tests/engine/store.h"
 #include "tools/scenarios/store/raw_client.h"
 
@@ -197,28 +198,6 @@ TEST(AccessReport, HasOneToFourSlotsOfTheTable) {
   EXPECT_FALSE(is_valid(5, 1));
 }
 
-// A store with room for about twenty values of 100 bytes.
-StoreOptions small_store(bool evicts) {
-  StoreOptions options;
-  options.server.geometry.table_entries = 256;
-  options.server.geometry.region_bytes = 512;
-  options.server.geometry.region_count = 4;
-  options.server.geometry.mature_bytes = 4'096;
-  options.server.geometry.values_expire = true;
-  options.server.evicts = evicts;
-  options.server.measurement_interval_ns = 100 * microsecond_ns;
-  return options;
-}
-
-StoreRun run_client(const StoreOptions& options, const ClientBody& body) {
-  fabric::FiberStackPool stacks;
-  TestStore store(options, stacks);
-  store.add_client(body);
-  StoreRun run = store.run();
-  EXPECT_TRUE(run.problems.empty()) << describe(run);
-  return run;
-}
-
 void send_raw_report(const StoreOptions& options, std::uint64_t slot, std::uint64_t expelled) {
   fabric::FiberStackPool stacks;
   TestStore store(options, stacks);
@@ -235,10 +214,10 @@ void send_raw_report(const StoreOptions& options, std::uint64_t slot, std::uint6
 }
 
 TEST(AccessReport, OfNoClientIsExpelled) {
-  send_raw_report(small_store(true), 255, 0);
-  send_raw_report(small_store(true), 256, 1);
-  send_raw_report(small_store(false), 255, 0);
-  StoreOptions no_cache = small_store(false);
+  send_raw_report(small_cache(true), 255, 0);
+  send_raw_report(small_cache(true), 256, 1);
+  send_raw_report(small_cache(false), 255, 0);
+  StoreOptions no_cache = small_cache(false);
   no_cache.server.geometry.values_expire = false;
   send_raw_report(no_cache, 0, 1);
 }
@@ -255,11 +234,11 @@ int stored_of(Client& client, int count, std::size_t value_bytes) {
 }
 
 TEST(FullCache, EvictsBeforeItRefuses) {
-  const StoreRun refusing = run_client(small_store(false), [](fabric::Host&, Client& client) {
+  const StoreRun refusing = run_on_cache(small_cache(false), [](fabric::Host&, Client& client) {
     EXPECT_LT(stored_of(client, 200, 100), 50);
   });
   EXPECT_EQ(refusing.inspection.statistics.values_evicted, 0U);
-  const StoreRun evicting = run_client(small_store(true), [](fabric::Host&, Client& client) {
+  const StoreRun evicting = run_on_cache(small_cache(true), [](fabric::Host&, Client& client) {
     EXPECT_EQ(stored_of(client, 200, 100), 200);
     EXPECT_EQ(client.get(bytes_of("key 199")).answer, Answer::found);
     EXPECT_EQ(client.get(bytes_of("key 0")).answer, Answer::not_found);
@@ -270,9 +249,9 @@ TEST(FullCache, EvictsBeforeItRefuses) {
 
 // A mature space in which keys take all the room: a cleanup has to remove them.
 TEST(FullCache, RemovesTheKeysOfEvictedValues) {
-  StoreOptions options = small_store(true);
+  StoreOptions options = small_cache(true);
   options.server.cleanup_percent = 100;
-  run_client(options, [](fabric::Host&, Client& client) {
+  run_on_cache(options, [](fabric::Host&, Client& client) {
     for (int number = 0; number < 200; ++number) {
       const Bytes key = bytes_of(fmt::format("key {:0>100}", number));
       EXPECT_EQ(client.set(key, {}).answer, Answer::stored) << number;
@@ -281,10 +260,10 @@ TEST(FullCache, RemovesTheKeysOfEvictedValues) {
 }
 
 TEST(FullCache, EvictsForASlot) {
-  StoreOptions options = small_store(true);
+  StoreOptions options = small_cache(true);
   options.server.geometry.table_entries = 16;
   options.server.geometry.mature_bytes = 1'048'576;
-  const StoreRun run = run_client(options, [](fabric::Host&, Client& client) {
+  const StoreRun run = run_on_cache(options, [](fabric::Host&, Client& client) {
     EXPECT_EQ(stored_of(client, 100, 10), 100);
     EXPECT_EQ(client.get(bytes_of("key 99")).answer, Answer::found);
   });
@@ -292,7 +271,7 @@ TEST(FullCache, EvictsForASlot) {
 }
 
 TEST(FullCache, KeepsWhatClientsRead) {
-  run_client(small_store(true), [](fabric::Host&, Client& client) {
+  run_on_cache(small_cache(true), [](fabric::Host&, Client& client) {
     const Bytes hot = bytes_of("hot");
     client.set(hot, Bytes(100));
     int found = 0;
@@ -334,7 +313,7 @@ RC_GTEST_PROP(FullCache, NeverFindsAnOldValue, ()) {
                 .key = *rc::gen::inRange(0, 30),
                 .bytes = *rc::gen::inRange<std::size_t>(8, 120)};
   }));
-  StoreOptions options = small_store(true);
+  StoreOptions options = small_cache(true);
   options.seed = *rc::gen::arbitrary<std::uint64_t>();
   options.server.geometry.table_entries = *rc::gen::element<std::uint64_t>(8, 256);
   options.server.geometry.mature_bytes = *rc::gen::element<std::uint64_t>(512, 1'024, 4'096);

@@ -12,25 +12,13 @@
 
 #include "engine/probes.h"
 #include "engine/server/age_histogram.h"
+#include "tests/engine/small_cache.h"
 #include "tests/engine/store.h"
 
 namespace falafel::engine_test {
 namespace {
 
 using engine::AgeHistogram;
-
-// A cache with room for about twenty values of 100 bytes.
-StoreOptions small_cache() {
-  StoreOptions options;
-  options.server.geometry.table_entries = 64;
-  options.server.geometry.region_bytes = 512;
-  options.server.geometry.region_count = 4;
-  options.server.geometry.mature_bytes = 4'096;
-  options.server.geometry.values_expire = true;
-  options.server.evicts = true;
-  options.server.measurement_interval_ns = 100 * microsecond_ns;
-  return options;
-}
 
 // The number of ages in the bucket that ends there.
 std::uint64_t until(const AgeHistogram& ages, std::uint64_t end_s) {
@@ -64,15 +52,6 @@ TEST(AgeHistogram, CountsAnAgeInTheFirstBucketThatEndsNotBeforeIt) {
   EXPECT_EQ(ages.sum_s, 2'097'165U);
 }
 
-StoreRun run_on_cache(const StoreOptions& options, const ClientBody& body) {
-  fabric::FiberStackPool stacks;
-  TestStore store(options, stacks);
-  store.add_client(body);
-  StoreRun run = store.run();
-  EXPECT_TRUE(run.problems.empty()) << describe(run);
-  return run;
-}
-
 // Values of three times: at once, after 20 seconds, after 23 seconds. The cache is full each time,
 // and evicts what the time before has left.
 void evict_in_three_times(const StoreOptions& options) {
@@ -99,11 +78,11 @@ void evict_in_three_times(const StoreOptions& options) {
             run.inspection.statistics.values_evicted);
 }
 
-TEST(ValueAges, CountFromTheCollectionOfTheRegion) { evict_in_three_times(small_cache()); }
+TEST(ValueAges, CountFromTheCollectionOfTheRegion) { evict_in_three_times(small_cache(true)); }
 
 // Deleted keys make way for others that are 20 seconds younger.
 TEST(ValueAges, StayWithEntriesThatACleanupMoves) {
-  StoreOptions options = small_cache();
+  StoreOptions options = small_cache(true);
   options.server.geometry.table_entries = 16;
   options.server.cleanup_percent = 1;
   const StoreRun run = run_on_cache(options, [](fabric::Host& host, Client& client) {
@@ -123,7 +102,7 @@ TEST(ValueAges, StayWithEntriesThatACleanupMoves) {
 }
 
 TEST(ValueAges, AreZeroOfValuesThatTheServerHasNotCollected) {
-  StoreOptions options = small_cache();
+  StoreOptions options = small_cache(true);
   options.server.geometry.table_entries = 8;
   options.server.geometry.region_bytes = 65'536;
   options.server.geometry.mature_bytes = 262'144;
@@ -137,14 +116,14 @@ TEST(ValueAges, AreZeroOfValuesThatTheServerHasNotCollected) {
 }
 
 TEST(ValueAges, StayWithValuesInBlocks) {
-  StoreOptions options = small_cache();
+  StoreOptions options = small_cache(true);
   options.server.geometry.mature_bytes = 1'024;
   options.server.geometry.mature_space_count = 8;
   evict_in_three_times(options);
 }
 
 TEST(ValueAges, StayWithEntriesThatMoveToAnotherTable) {
-  StoreOptions options = small_cache();
+  StoreOptions options = small_cache(true);
   options.server.geometry.table_entries = 8;
   options.server.geometry.most_tables = 4;
   const StoreRun run = run_on_cache(options, [](fabric::Host& host, Client& client) {
@@ -161,7 +140,7 @@ TEST(ValueAges, StayWithEntriesThatMoveToAnotherTable) {
 
 // The cleanup of the thesis does not say where it moves entries.
 TEST(ValueAges, AreNotCountedWithTheCleanupOfTheThesis) {
-  StoreOptions options = small_cache();
+  StoreOptions options = small_cache(true);
   engine::Safeguards safeguards;
   safeguards.bounded_walks = false;
   options.set_safeguards(safeguards);
