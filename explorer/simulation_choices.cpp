@@ -25,6 +25,9 @@ std::vector<std::function<void(sim::SimulationOptions&)>> simulation_simplificat
   all.emplace_back([](SimulationOptions& options) { options.failing_cas_writes_back = false; });
   all.emplace_back([](SimulationOptions& options) { options.bounds_per_packet = false; });
   all.emplace_back([](SimulationOptions& options) { options.undefined_failure_fields = false; });
+  all.emplace_back(
+      [](SimulationOptions& options) { options.completions_outlive_queue_pair = false; });
+  all.emplace_back([](SimulationOptions& options) { options.slowest_detection = 1; });
   all.emplace_back([](SimulationOptions& options) { options.distinct_keys = false; });
   all.emplace_back([](SimulationOptions& options) { options.keys_reused_after_restart = false; });
   all.emplace_back(

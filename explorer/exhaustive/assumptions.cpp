@@ -51,6 +51,9 @@ void add_device(const SimulationOptions& options, std::vector<std::string>& all)
   if (!options.undefined_failure_fields) {
     all.emplace_back("completions of requests that failed have their usual opcode and length");
   }
+  if (options.slowest_detection == 1) {
+    all.emplace_back("a request without an answer fails as soon as its last retry has timed out");
+  }
   if (!options.distinct_keys) all.emplace_back("the keys of a region are equal");
   if (!options.keys_reused_after_restart) {
     all.emplace_back("the regions of a host that has restarted get new keys");

@@ -1,6 +1,7 @@
 // Rules 16 to 18: what is known about requests that were in flight when a connection broke.
 #include <gtest/gtest.h>
 
+#include "fabric/time_units.h"
 #include "tests/litmus/litmus.h"
 #include "tests/litmus/words.h"
 
@@ -276,6 +277,38 @@ TEST(Litmus, Rule18_fields_of_a_failure_are_undefined_as_an_option) {
   Litmus litmus = fail_on_both_sides();
   litmus.options.undefined_failure_fields = true;
   litmus.allowed = {{0x1010, "id, status and queue pair number"}};
+  verify(litmus);
+}
+
+namespace {
+
+// A request has completed when its queue pair is closed. The outcome: it can be polled.
+Litmus close_before_polling() {
+  Litmus litmus;
+  litmus.clients = {[](Party& client) {
+    client.queue_pair().move_to_error();
+    client.post({client.write(x, {1})});
+    client.host().sleep_until(client.host().now_ns() + fabric::second_ns);
+    client.queue_pair().close();
+    client.trial().seen[0] = client.has_completion();
+    client.trial().seen[1] = client.has_completion();
+  }};
+  litmus.outcome = [](Trial& trial) { return seen_digits(trial, 2); };
+  return litmus;
+}
+
+}  // namespace
+
+TEST(Litmus, Rule18_completions_of_a_closed_queue_pair_are_lost) {
+  Litmus litmus = close_before_polling();
+  litmus.allowed = {{0x00, "nothing to poll"}};
+  verify(litmus);
+}
+
+TEST(Litmus, Rule18_completions_outlive_the_queue_pair_as_an_option) {
+  Litmus litmus = close_before_polling();
+  litmus.options.completions_outlive_queue_pair = true;
+  litmus.allowed = {{0x10, "the completion, once"}};
   verify(litmus);
 }
 

@@ -1,6 +1,7 @@
 // Queue pairs that are created alone: which changes of state there are, what they need, and how two
 // of them find each other.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -218,6 +219,54 @@ TEST(SimulatedQueuePair, SendsDatagramsToTheKeyOfTheReceiver) {
   const check::Result result = run_two_programs("datagrams", left, right, 60, {});
   EXPECT_TRUE(result.holds()) << result.story();
 }
+
+// A receive request is flushed, then its queue pair is destroyed. Drivers of some devices drop the
+// completion, and others leave it to the program.
+int poll_after_destroying(TwoPrograms& run) {
+  Endpoint endpoint;
+  endpoint.to_init();
+  endpoint.post_receive(5, 0, 8);
+  const std::uint32_t number = endpoint.qp->qp_num;
+  ibv_qp_attr attributes{};
+  attributes.qp_state = IBV_QPS_ERR;
+  run.expect_equal(ibv_modify_qp(endpoint.qp, &attributes, IBV_QP_STATE), 0, "to ERR");
+  usleep(1'000);
+  run.expect_equal(ibv_destroy_qp(endpoint.qp), 0, "destroying the queue pair");
+  ibv_wc completion{};
+  const int polled = ibv_poll_cq(endpoint.cq, 1, &completion);
+  run.expect(polled == 0 || (completion.wr_id == 5 && completion.status == IBV_WC_WR_FLUSH_ERR &&
+                             completion.qp_num == number),
+             "the completion of the receive request");
+  run.expect_equal(ibv_poll_cq(endpoint.cq, 1, &completion), 0, "a second completion");
+  return polled;
+}
+
+void poll_after_destroying_expects(int expected, bool completions_outlive_queue_pair) {
+  const auto adjust = [=](sim::SimulationOptions& network) {
+    network.completions_outlive_queue_pair = completions_outlive_queue_pair;
+  };
+  const check::Result result =
+      check::random({.name = "destroyed",
+                     .schedules = 60,
+                     .output = testing::TempDir(),
+                     .network = {.faults = {}, .adjust = adjust}},
+                    [&](check::World& world) {
+                      Programs programs(world);
+                      TwoPrograms run(world);
+                      programs.client("left", [&run, expected] {
+                        run.expect_equal(poll_after_destroying(run), expected, "completions");
+                        return 0;
+                      });
+                      world.run();
+                    });
+  EXPECT_TRUE(result.holds()) << result.story();
+}
+
+TEST(SimulatedQueuePair, LosesItsCompletionsWhenItIsDestroyed) {
+  poll_after_destroying_expects(0, false);
+}
+
+TEST(SimulatedQueuePair, LeavesItsCompletionsAsAnOption) { poll_after_destroying_expects(1, true); }
 
 }  // namespace
 }  // namespace falafel::simulated_verbs

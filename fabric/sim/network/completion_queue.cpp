@@ -39,10 +39,18 @@ std::size_t CompletionQueueState::poll(std::span<fabric::WorkCompletion> destina
     const Entry& entry = ring_[first_++];
     destination[taken++] = entry.completion;
     if (world_.costs != nullptr) spend_on_message(entry);
-    entry.effects->give_back_places(entry.is_receive, entry.retires);
-    if (entry.shows_before != 0) entry.effects->show_writes_of_peer(entry.shows_before);
+    take_effect(entry);
   }
   return taken;
+}
+
+void CompletionQueueState::take_effect(const Entry& entry) {
+  if (entry.is_left) {
+    --reserved_;
+    return;
+  }
+  entry.effects->give_back_places(entry.is_receive, entry.retires);
+  if (entry.shows_before != 0) entry.effects->show_writes_of_peer(entry.shows_before);
 }
 
 // The kernel copies a message of a stream when the program receives it.
@@ -73,12 +81,15 @@ void CompletionQueueState::release(const PollEffects& effects, std::uint32_t ent
   reserved_ -= entries;
   std::uint64_t end_of_kept = first_;
   for (std::uint64_t index = first_; index != end_; ++index) {
-    const Entry entry = ring_[index];
-    if (entry.effects != &effects) {
-      ring_[end_of_kept++] = entry;
-    } else if (entry.is_receive) {
-      entry.effects->give_back_places(entry.is_receive, entry.retires);
+    Entry entry = ring_[index];
+    const bool ends = entry.effects == &effects && !entry.is_left;
+    if (ends) {
+      if (entry.is_receive) entry.effects->give_back_places(entry.is_receive, entry.retires);
+      if (!world_.options.completions_outlive_queue_pair) continue;
+      entry.is_left = true;
+      ++reserved_;
     }
+    ring_[end_of_kept++] = entry;
   }
   end_ = end_of_kept;
 }

@@ -36,6 +36,7 @@ class CompletionQueueState {
     std::uint32_t retires = 0;
     bool is_receive = false;  // also if the completion does not say so, because it failed
     std::uint64_t shows_before = 0;
+    bool is_left = false;  // its queue pair is closed
   };
 
   // How many completions have ever arrived, and how many wait to be polled.
@@ -52,7 +53,8 @@ class CompletionQueueState {
                    unreserved());
     reserved_ += entries;
   }
-  // Gives back the entries that a closed queue pair had reserved, and drops its completions.
+  // Gives back the entries that a closed queue pair had reserved, and drops its completions. With
+  // completions_outlive_queue_pair, they stay, each in an entry that is reserved until it is polled.
   void release(const PollEffects& effects, std::uint32_t entries);
 
   // Appends an entry, which the caller fills, and wakes those who wait.
@@ -79,6 +81,7 @@ class CompletionQueueState {
  private:
   void touch(Access access) const { world_.touch(Touchable::completion_queue, number_, access); }
   void spend_on_message(const Entry& entry) const;
+  void take_effect(const Entry& entry);
 
   World& world_;
   HostState& host_;

@@ -63,8 +63,19 @@ void Connection::set_watching(bool waits) {
     world_.timers.cancel(retry_timer_);
     return;
   }
+  world_.timers.set(retry_timer_, world_.trace.time_ns() + detection_ns());
+}
+
+// Cards adapt their timeout and repeat requests later than they were told to (rule 20 of
+// docs/fabric.md).
+std::uint64_t Connection::detection_ns() const {
   const std::uint64_t tries = options_.retry_count + std::uint64_t{1};
-  world_.timers.set(retry_timer_, world_.trace.time_ns() + options_.acknowledge_timeout_ns * tries);
+  const std::uint64_t least_ns = options_.acknowledge_timeout_ns * tries;
+  const std::uint64_t slowest = world_.options.slowest_detection;
+  if (slowest == 1) return least_ns;
+  constexpr std::uint64_t parts = 8;
+  return least_ns +
+         least_ns / parts * (slowest - 1) * world_.choose(ChoiceKind::detection, parts + 1);
 }
 
 void Connection::show_writes_before(std::uint64_t place) const {

@@ -142,6 +142,7 @@ class Connection {
     return gave_up_waiting_for_peer_ || transport() == fabric::Transport::unreliable_connection;
   }
   void set_watching(bool waits);
+  std::uint64_t detection_ns() const;
   void note_whether_up();
 
   World& world_;

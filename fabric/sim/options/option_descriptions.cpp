@@ -20,6 +20,7 @@ constexpr std::uint64_t longest_step_ns = 1'000'000;
 constexpr std::uint64_t one_hour_ns = 3'600'000'000'000;
 constexpr std::uint64_t most_chosen_faults = 1'000;
 constexpr std::uint64_t largest_drift_ppm = 100'000;
+constexpr std::uint64_t slowest_detection_of_all = 100;
 constexpr std::uint64_t largest_stream_buffer_bytes = std::uint64_t{1} << 40;
 
 // Accepts decimal digits and nothing else.
@@ -270,6 +271,15 @@ void add_device(std::vector<OptionDescription>& table) {
                              "completions that failed contain arbitrary values, except id, status "
                              "and queue pair number",
                              &SimulationOptions::undefined_failure_fields)));
+  table.push_back(later(flag("completions_outlive_queue_pair",
+                             "completions that were not polled when their queue pair was closed "
+                             "can still be polled; weaker than the fabric contract",
+                             &SimulationOptions::completions_outlive_queue_pair)));
+  table.push_back(
+      later(number("slowest_detection",
+                   "a request without an answer fails after up to this many times "
+                   "(retry_count + 1) * acknowledge_timeout_ns",
+                   {1, slowest_detection_of_all}, &SimulationOptions::slowest_detection)));
   table.push_back(later(flag("fibers_take_turns",
                              "the fibers of a host run in the order in which they became able to",
                              &SimulationOptions::fibers_take_turns)));

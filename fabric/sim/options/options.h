@@ -90,7 +90,11 @@ struct SimulationOptions {
   bool distinct_keys = false;              // the local and the remote key of a region differ
   bool keys_reused_after_restart = false;  // regions of a host may get keys of its former life
   bool undefined_failure_fields = false;   // failed completions contain arbitrary values
-  bool fibers_take_turns = false;          // those of a host run in the order in which they can
+  bool completions_outlive_queue_pair = false;  // those not polled when it is closed stay
+  bool fibers_take_turns = false;  // those of a host run in the order in which they can
+  // A request without an answer fails after up to this many times
+  // (retry_count + 1) * acknowledge_timeout_ns.
+  std::uint64_t slowest_detection = 1;
   fabric::AtomicCapability atomic_capability = fabric::AtomicCapability::device;
   OnDemandPaging on_demand_paging = OnDemandPaging::none;
   std::uint64_t mtu_bytes = 4096;

@@ -23,6 +23,7 @@ std::string_view to_string(ChoiceKind kind) {
     case ChoiceKind::registration: return "registration";
     case ChoiceKind::visibility: return "visibility";
     case ChoiceKind::key: return "key";
+    case ChoiceKind::detection: return "detection";
     case ChoiceKind::clock: return "clock";
   }
   return "unknown";

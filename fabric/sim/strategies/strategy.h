@@ -33,8 +33,9 @@ enum class ChoiceKind : std::uint8_t {
   visibility,        // whether the processor sees words of a WRITE late, and which
   clock,             // how far the clocks of a host are off, and how fast they run
   key,               // which key a region of a host that has restarted gets
+  detection,         // how long a device goes on to repeat a request without an answer
 };
-inline constexpr std::size_t choice_kind_count = 19;
+inline constexpr std::size_t choice_kind_count = 20;
 std::string_view to_string(ChoiceKind kind);
 
 // Bit i stands for answer i; 0 stands for all answers.
