@@ -16,24 +16,56 @@ RegionGrants::RegionGrants(fabric::Host& host, const ServerOptions& options, Mem
       membership_(membership),
       statistics_(statistics),
       mature_(mature),
-      work_(host) {}
+      work_(host),
+      quota_(options.client_bytes_per_second, options.geometry.region_bytes) {}
 
 void RegionGrants::add(const RegionRequest& request) {
   if (request.need > RegionNeed::overwrite) {
     return membership_.expel(request.client, Breach::malformed_message);
   }
-  const bool overwrites = request.need == RegionNeed::overwrite;
-  RegionRequest& added = (overwrites ? overwrites_ : requests_).emplace_back(request);
-  added.room.overwrites = overwrites;
+  if (quota_.due_ns(request.client) > host_.now_ns()) return postpone(request);
+  enqueue(request);
   work_.raise();
 }
 
+// A client that asks ahead still has room, and asks again.
+void RegionGrants::postpone(const RegionRequest& request) {
+  ++statistics_.regions_postponed;
+  if (request.need == RegionNeed::ahead) {
+    return membership_.send(request.client, {.kind = MessageKind::deny_region});
+  }
+  postponed_.push_back(request);
+  work_.raise();
+}
+
+std::uint64_t RegionGrants::enqueue_postponed() {
+  std::uint64_t next_due_ns = fabric::never_ns;
+  std::erase_if(postponed_, [&](const RegionRequest& request) {
+    const std::uint64_t due_ns = quota_.due_ns(request.client);
+    const bool is_due = due_ns <= host_.now_ns();
+    if (is_due) {
+      enqueue(request);
+    } else {
+      next_due_ns = std::min(next_due_ns, due_ns);
+    }
+    return is_due;
+  });
+  return next_due_ns;
+}
+
+void RegionGrants::enqueue(const RegionRequest& request) {
+  const bool overwrites = request.need == RegionNeed::overwrite;
+  RegionRequest& added = (overwrites ? overwrites_ : requests_).emplace_back(request);
+  added.room.overwrites = overwrites;
+}
+
 void RegionGrants::remove_client(std::uint32_t client) {
-  for (Requests* requests : {&overwrites_, &requests_}) {
+  for (Requests* requests : {&overwrites_, &requests_, &postponed_}) {
     std::erase_if(*requests,
                   [&](const RegionRequest& request) { return request.client == client; });
   }
   asked_back_.erase(client);
+  quota_.remove_client(client);
   work_.raise();
 }
 
@@ -46,7 +78,7 @@ void RegionGrants::on_released(std::uint32_t client) {
 
 void RegionGrants::run() {
   while (work_.take(look_again_ns_)) {
-    look_again_ns_ = fabric::never_ns;
+    look_again_ns_ = enqueue_postponed();
     serve(overwrites_);
     serve(requests_);
   }
@@ -165,6 +197,7 @@ void RegionGrants::grant(const RegionRequest& request) {
   if (!remote_key) return deny(request);
   const std::uint64_t incarnation = book_.grant(region, request.client);
   ++statistics_.regions_granted;
+  quota_.note_grant(request.client, host_.now_ns());
   if (request.need == RegionNeed::overwrite) host_.count(probes::region_granted_for_overwrite);
   membership_.send(request.client, {.kind = MessageKind::grant_region,
                                     .region = region,

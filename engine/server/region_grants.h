@@ -15,6 +15,9 @@
 // starves while memory is free. A client that does not return its regions delays others by at most
 // its heartbeat time-out, after which the server gives up on it.
 //
+// A client that has reached its quota waits until its next region is due, before its request takes
+// its place behind those of others (write_quota.h).
+//
 // Clients that compete for regions all make progress: a client returns a region only after each of
 // its fibers that wait for memory has received some, so every grant serves at least one SET.
 #pragma once
@@ -34,6 +37,7 @@
 #include "engine/server/server_inspection.h"
 #include "engine/server/server_options.h"
 #include "engine/server/work_signal.h"
+#include "engine/server/write_quota.h"
 #include "fabric/fabric.h"
 
 namespace falafel::engine {
@@ -64,7 +68,9 @@ class RegionGrants {
 
   // The number of denied requests for that need.
   std::uint64_t denied(RegionNeed need) const { return denied_[static_cast<std::size_t>(need)]; }
-  std::uint64_t waiting_count() const { return requests_.size() + overwrites_.size(); }
+  std::uint64_t waiting_count() const {
+    return requests_.size() + overwrites_.size() + postponed_.size();
+  }
   // No request is waiting or about to be examined.
   bool is_idle() const { return waiting_count() == 0 && !work_.is_raised(); }
 
@@ -81,6 +87,10 @@ class RegionGrants {
 
   using Requests = std::deque<RegionRequest>;
 
+  void enqueue(const RegionRequest& request);
+  void postpone(const RegionRequest& request);
+  // Enqueues those that are due. Returns when the next one is.
+  std::uint64_t enqueue_postponed();
   void serve(Requests& requests);
   // Returns false if the first request waits.
   bool serve_first(Requests& requests);
@@ -102,6 +112,8 @@ class RegionGrants {
   MatureSpace& mature_;
   WorkSignal work_;
   std::uint64_t look_again_ns_ = fabric::never_ns;
+  WriteQuota quota_;
+  Requests postponed_;   // of clients that have reached their quota
   Requests overwrites_;  // need room for overwrites only
   Requests requests_;    // the others
   // by client: the incarnation up to which the server asked for regions

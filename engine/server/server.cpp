@@ -7,6 +7,7 @@
 #include "engine/layout/access_report.h"
 #include "engine/option_range.h"
 #include "engine/server/server_state.h"
+#include "engine/server/write_quota.h"
 
 namespace falafel::engine {
 namespace {
@@ -34,6 +35,13 @@ std::optional<std::string> find_invalid_option(const ServerOptions& options,
   if (options.kept_memory && !options.safeguards.bounded_walks) {
     return "kept_memory requires the safeguard bounded-walks: no server can repair what a cleanup "
            "by rehash leaves";
+  }
+  if (const std::uint64_t least = WriteQuota::least_bytes_per_second(options.geometry.region_bytes);
+      options.client_bytes_per_second > 0 && options.client_bytes_per_second < least) {
+    return fmt::format(
+        "client_bytes_per_second is {} but must be 0 or at least {} with regions of {} bytes, so "
+        "that a client waits 5 s for one at most",
+        options.client_bytes_per_second, least, options.geometry.region_bytes);
   }
   const std::array problems{
       find_out_of_range(

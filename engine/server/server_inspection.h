@@ -20,6 +20,7 @@ struct ServerStatistics {
   std::uint64_t flushes_overdue = 0;   // of those fenced: without a flush in time
   std::uint64_t regions_granted = 0;
   std::uint64_t regions_denied = 0;
+  std::uint64_t regions_postponed = 0;  // requests of clients that have reached their quota
   std::uint64_t regions_collected = 0;
   std::uint64_t mature_collections = 0;
   std::uint64_t mature_measurements = 0;

@@ -45,6 +45,9 @@ struct ServerOptions {
   // Number of the server's compare-and-swaps in flight (Behringer 4.2.4), 1 to 64.
   std::uint32_t pipelined_updates = 16;
   Collection collection = Collection::scan_memory;
+  // Each client gets regions at most at this rate, so it writes no faster for long; 0: no limit. A
+  // region must be due after at most 5 s. GETs and DELETEs are not limited (write_quota.h).
+  std::uint64_t client_bytes_per_second = 0;
   // If true, clients have to return regions when others wait for one.
   bool asks_for_regions_back = true;
   // The server reserves memory for SETs that overwrite a key without using more memory: a

@@ -128,6 +128,11 @@ void add_serve_command(CLI::App& app, int& exit_status) {
                    "seconds of silence after which the server gives up on a client")
       ->check(CLI::Range(0.01, 1e6))
       ->capture_default_str();
+  command
+      ->add_option("--client-rate", serve_options.client_bytes_per_second,
+                   "how much each client may write in a second, keys and headers included; a "
+                   "region must take 5 s at most (default: no limit)")
+      ->transform(size_in_bytes(1, largest_store_bytes));
   command->add_flag("--cache", serve_options.is_cache,
                     "be a cache: values may have a time to live, and a full cache deletes values "
                     "instead of refusing new ones");

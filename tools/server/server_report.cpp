@@ -104,6 +104,8 @@ const std::vector<Counter>& counters() {
        statistic<&ServerStatistics::regions_granted>},
       {"regions_denied", "region requests denied because memory was full",
        statistic<&ServerStatistics::regions_denied>},
+      {"regions_postponed", "region requests of clients that have reached their quota",
+       statistic<&ServerStatistics::regions_postponed>},
       {"regions_collected", "regions whose live data was moved to a mature space",
        statistic<&ServerStatistics::regions_collected>},
       {"mature_collections", "collections of a mature space",

@@ -146,6 +146,7 @@ class StoreServer {
         .geometry = geometry_,
         .max_clients = options_.sizing.clients,
         .heartbeat_timeout_ns = static_cast<std::uint64_t>(options_.client_timeout_seconds * 1e9),
+        .client_bytes_per_second = options_.client_bytes_per_second,
         .evicts = options_.is_cache,
         .memory_grows = memory_grows_,
         .least_held_bytes = least_held_bytes_,

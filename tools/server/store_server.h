@@ -29,6 +29,7 @@ struct ServeOptions {
   GivenSizes given;
   // the server gives up on a client that is silent for this long
   double client_timeout_seconds = engine::default_heartbeat_timeout_ns / 1e9;
+  std::uint64_t client_bytes_per_second = 0;  // that each client may write; 0: no limit
   bool is_cache = false;  // values may have a time to live, and leave a full store
   std::string metrics;    // ADDRESS:PORT; empty: none
   // Receives warnings for the operator. Called from the server's thread.
