@@ -147,40 +147,29 @@ TEST(CompareStores, AStoreWithSmallMessagesReportsALargeValue) {
   EXPECT_NE(measured.error().find("too large"), std::string::npos) << measured.error();
 }
 
-TEST(CompareStores, TheDeathOfAClientConcernsNobodyElseIfAServerKeepsTheData) {
-  for (const char* const name : {"falafel", "pilaf", "pilaf-vo", "two-sided-rc", "two-sided-uc",
-                                 "two-sided-ud", "two-sided-tcp", "c-hint"}) {
+// Workers of Nessie finish a request that has arrived, or never see it.
+TEST(CompareStores, TheDeathOfAClientConcernsNobodyElseIfServersChangeTheData) {
+  for (const char* const name :
+       {"falafel", "pilaf", "pilaf-vo", "nessie-sd", "nessie-hy", "two-sided-rc", "two-sided-uc",
+        "two-sided-ud", "two-sided-tcp", "c-hint"}) {
     const auto death = let_clients_die(profile(), find_store(name, "hardened"), 5);
     ASSERT_TRUE(death.has_value()) << name << ": " << death.error();
     EXPECT_EQ(death->moments, 5U) << name;
     EXPECT_EQ(death->key_unreadable, 0U) << name;
     EXPECT_EQ(death->key_unwritable, 0U) << name;
     EXPECT_EQ(death->other_keys_lost, 0) << name;
-    EXPECT_GT(death->longest_set_us, 1) << name;
+    EXPECT_GT(death->longest_set_us, 0.1) << name;
     EXPECT_LT(death->longest_set_us, 100) << name;
   }
 }
 
-// A client of Nessie is a node, and its PUT blocks the key from its CAS on (Nessie 4.3.1).
-TEST(CompareStores, AClientOfNessieTakesDataWithItAndMayBlockItsKey) {
+// The PUT of a client that changes the tables itself blocks the key from its CAS on (Nessie 4.3.1).
+TEST(CompareStores, AClientOfNessieMayBlockItsKeyWhenItDies) {
   const auto death = let_clients_die(profile(), find_store("nessie-cd", "hardened"), 5);
   ASSERT_TRUE(death.has_value()) << death.error();
   EXPECT_GT(death->key_unwritable, 0U);
   EXPECT_LT(death->key_unwritable, 5U);
-  EXPECT_GT(death->other_keys_lost, 0.3);
-}
-
-// Workers finish a request that has arrived, or never see it, so no key stays blocked, except those
-// of the node that has died. The key of the SET is on another one.
-TEST(CompareStores, AClientOfNessieWithWorkersTakesDataWithItAndBlocksNoOtherKey) {
-  for (const char* const name : {"nessie-sd", "nessie-hy"}) {
-    const auto death = let_clients_die(profile(), find_store(name, "hardened"), 5);
-    ASSERT_TRUE(death.has_value()) << name << ": " << death.error();
-    EXPECT_EQ(death->key_unreadable, 0U) << name;
-    EXPECT_EQ(death->key_unwritable, 0U) << name;
-    EXPECT_GT(death->other_keys_lost, 0.2) << name;
-    EXPECT_LT(death->other_keys_lost, 0.5) << name;
-  }
+  EXPECT_EQ(death->other_keys_lost, 0);
 }
 
 TEST(CompareStores, AChangeOfNessieWithWorkersIsOneRoundTripAndAGetOfTheHybridTwo) {

@@ -1,7 +1,9 @@
 #include "tools/benchmarks/compare_stores/client_death.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
+#include <utility>
 
 #include "tools/benchmarks/compare_stores/timed_run.h"
 
@@ -60,19 +62,43 @@ class Death {
 
   std::string die(const Participant& participant) {
     fabric::Host& host = participant.host;
-    if (after_ns_) {
-      host.spawn({.name = "death", .daemon = true}, [this, &participant, &host] {
-        host.sleep_until(set_begins_ns + *after_ns_);
-        participant.simulation.crash(client_name(victim));
-        host.sleep_until(fabric::never_ns);
-      });
-    }
-    const Reply reply = set_until(participant, key_of(key_of_the_set, run_.demand),
-                                  value_of(key_of_the_set, 1, run_.demand), witness_begins_ns);
+    const Reply reply = run_.store.has_server ? set_beside_crash(participant)
+                                              : set_beside_cancellation(participant);
     if (!after_ns_) undisturbed_set_ns_ = host.now_ns() - set_begins_ns;
     if (reply.outcome != Outcome::done) return "SET: " + std::string(reply.answer);
     host.sleep_until(witness_begins_ns + 10 * witness_patience_ns);
     return {};
+  }
+
+  Reply set_beside_crash(const Participant& participant) {
+    at_death(participant,
+             [this, &participant] { participant.simulation.crash(client_name(victim)); });
+    return set(participant);
+  }
+
+  // The host of the client is also a node, which is another process: it goes on.
+  Reply set_beside_cancellation(const Participant& participant) {
+    Reply reply{.outcome = Outcome::done};
+    const fabric::FiberId setting =
+        participant.host.spawn({.name = "SET"}, [&] { reply = set(participant); });
+    at_death(participant, [&participant, setting] { participant.host.cancel(setting); });
+    participant.host.join(setting);
+    return reply;
+  }
+
+  Reply set(const Participant& participant) const {
+    return set_until(participant, key_of(key_of_the_set, run_.demand),
+                     value_of(key_of_the_set, 1, run_.demand), witness_begins_ns);
+  }
+
+  void at_death(const Participant& participant, std::function<void()> die) {
+    if (!after_ns_) return;
+    fabric::Host& host = participant.host;
+    host.spawn({.name = "death", .daemon = true}, [this, &host, die = std::move(die)] {
+      host.sleep_until(set_begins_ns + *after_ns_);
+      die();
+      host.sleep_until(fabric::never_ns);
+    });
   }
 
   void bear_witness(const Participant& participant) {

@@ -1,6 +1,6 @@
 // The effects of a client's death on the others. A client dies in the middle of a SET, at moments
-// that are spread evenly over the operation, one run for each. Afterwards another client reads all
-// keys, writes the key of that SET and reads it again.
+// that are spread evenly over the operation, one run for each; a node on its host goes on.
+// Afterwards another client reads all keys, writes the key of that SET and reads it again.
 #pragma once
 
 #include <cstdint>
