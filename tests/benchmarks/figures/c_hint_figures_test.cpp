@@ -24,5 +24,14 @@ TEST(CHintFigures, ReadsTakeTheTimeOfTheProfileAndMessagesEndAtTheServersThread)
   EXPECT_GT(predicted_value(figures, "32 clients, GETs by READ, times by message"), 1.2);
 }
 
+// Section 5.4: reports cost so little that the distributions overlap, and a WRITE saves the reply.
+TEST(CHintFigures, ReportsAreCheapAndWritesCheaperThanMessages) {
+  const std::vector<Figure> figures =
+      predict_c_hint_reports(sim::timing::find_profile("connectx3-fdr").value());
+  EXPECT_NEAR(predicted_value(figures, "median with reports every second, times every 64 s"), 1,
+              0.1);
+  EXPECT_GT(predicted_value(figures, "a message, times a WRITE, most"), 1.3);
+}
+
 }  // namespace
 }  // namespace falafel::figures

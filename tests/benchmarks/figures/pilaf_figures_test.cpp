@@ -11,6 +11,18 @@ namespace {
 
 sim::timing::Profile pilaf_card() { return sim::timing::find_profile("connectx2-ddr").value(); }
 
+// The profile was made from table 1, except that of IPoIB at 4 KiB.
+TEST(PilafFigures, TransportsAreThoseOfTableOne) {
+  const std::vector<Figure> figures = predict_pilaf_transports(pilaf_card());
+  EXPECT_NEAR(predicted_value(figures, "READ, 16 bytes, Mops/s"), 2.449, 0.05 * 2.449);
+  EXPECT_NEAR(predicted_value(figures, "READ, 4096 bytes, Mops/s"), 0.472, 0.05 * 0.472);
+  EXPECT_NEAR(predicted_value(figures, "messages, 16 bytes, Mops/s"), 0.668, 0.05 * 0.668);
+  EXPECT_NEAR(predicted_value(figures, "IPoIB, 16 bytes, Mops/s"), 0.126, 0.05 * 0.126);
+  EXPECT_NEAR(predicted_value(figures, "READ, 16 bytes, us"), 3, 0.1);
+  EXPECT_NEAR(predicted_value(figures, "messages, 16 bytes, times READ"), 2, 0.1);
+  EXPECT_GT(predicted_value(figures, "IPoIB, 16 bytes, us, at least"), 59);
+}
+
 TEST(PilafFigures, CuckooHashingNeedsThreeProbesAtMostAndLinearProbingHundreds) {
   const std::vector<Figure> figures = predict_pilaf_probes();
   EXPECT_NEAR(predicted_value(figures, "mean, 75 % full, 3-way cuckoo"), 1.6, 0.1);

@@ -35,9 +35,8 @@ class CHintClient final : public StoreClient {
 
 class CHintRun final : public StoreRun {
  public:
-  CHintRun(const Demand& demand, const c_hint::Safeguards& safeguards, c_hint::GetPath gets) {
+  CHintRun(const Demand& demand, const c_hint::Safeguards& safeguards) {
     options_.safeguards = safeguards;
-    options_.gets = gets;
     options_.min_block_bytes =
         std::bit_ceil(c_hint::item_bytes_of(demand.key_bytes, demand.value_bytes));
     options_.items_bytes = std::bit_ceil(demand.keys + 1) * options_.min_block_bytes;
@@ -49,6 +48,7 @@ class CHintRun final : public StoreRun {
     options_.acknowledge_timeout_ns = acknowledge_timeout_ns;
     options_.retry_count = retry_count;
   }
+  c_hint::Options& options() { return options_; }
 
   std::string serve(fabric::Host& host, const std::function<void()>& started) override {
     const auto server = c_hint::Server::start(host, options_, nullptr);
@@ -73,11 +73,9 @@ class CHintRun final : public StoreRun {
   c_hint::Options options_;
 };
 
-std::function<std::unique_ptr<StoreRun>(const Demand&)> creator(
-    c_hint::Safeguards safeguards, c_hint::GetPath gets = c_hint::GetPath::reads) {
-  return [safeguards, gets](const Demand& demand) {
-    return std::make_unique<CHintRun>(demand, safeguards, gets);
-  };
+std::function<std::unique_ptr<StoreRun>(const Demand&)> creator(c_hint::Safeguards safeguards) {
+  return
+      [safeguards](const Demand& demand) { return std::make_unique<CHintRun>(demand, safeguards); };
 }
 
 // Until each client has pointers to most of what it reads.
@@ -88,11 +86,15 @@ constexpr Finding c_hint_bounded{"yes", "stores/c-hint.md"};
 
 }  // namespace
 
-ComparedStore published_c_hint(c_hint::GetPath gets) {
+ComparedStore published_c_hint(std::function<void(c_hint::Options&)> adjust) {
   return {.name = "c-hint",
           .protocol = "published",
           .warm_up_ns_per_key = warm_up_ns_per_key,
-          .create = creator(c_hint::Safeguards::published(), gets)};
+          .create = [adjust = std::move(adjust)](const Demand& demand) {
+            auto run = std::make_unique<CHintRun>(demand, c_hint::Safeguards::published());
+            adjust(run->options());
+            return run;
+          }};
 }
 
 std::vector<ComparedStore> c_hint_stores() {

@@ -104,7 +104,9 @@ compare_stores::Measurement measure(const Profile& card, c_hint::GetPath gets,
                    .distribution = store_benchmark::Distribution::uniform},
       .machines = std::min(clients, 3U),
       .duration_ns = 2'000'000};
-  const auto measured = compare_stores::measure(card, compare_stores::published_c_hint(gets), load);
+  const auto store =
+      compare_stores::published_c_hint([gets](c_hint::Options& options) { options.gets = gets; });
+  const auto measured = compare_stores::measure(card, store, load);
   FALAFEL_ASSERT(measured.has_value(), "{}", measured.error());
   return *measured;
 }

@@ -15,5 +15,7 @@ std::vector<Figure> predict_c_hint_hits();
 std::vector<Figure> predict_c_hint_pointer_hits();
 // Figure 2 and table 1.
 std::vector<Figure> predict_c_hint_times(const sim::timing::Profile& card);
+// Figures 9 and 10: reports.
+std::vector<Figure> predict_c_hint_reports(const sim::timing::Profile& card);
 
 }  // namespace falafel::figures

@@ -10,6 +10,7 @@
 #include "fabric/assert.h"
 #include "fabric/fiber_stack.h"
 #include "fabric/sim/strategies/random_strategy.h"
+#include "tools/benchmarks/figures/card_side.h"
 
 namespace falafel::figures {
 namespace {
@@ -17,29 +18,6 @@ namespace {
 constexpr std::uint16_t service = 1;
 constexpr std::uint64_t clients_connect_ns = 1'000;
 constexpr std::uint64_t clients_begin_ns = 10'000'000;  // all are connected by then
-
-// The objects of either side of a connection.
-struct Side {
-  Side(fabric::Host& host, std::uint64_t memory_bytes, std::uint32_t requests,
-       std::uint32_t connections, fabric::Access access)
-      : domain(host.device(0).create_protection_domain()),
-        completions(host.device(0).create_completion_queue((requests + 1) * connections).value()),
-        memory(host.allocate_memory(memory_bytes).value()),
-        region(domain->register_memory(memory, 0, memory_bytes, access).value()) {}
-
-  fabric::QueuePairOptions options(std::uint32_t requests) const {
-    return {.protection_domain = domain.get(),
-            .send_completions = completions.get(),
-            .receive_completions = completions.get(),
-            .max_send_requests = requests,
-            .max_receive_requests = 1};
-  }
-
-  std::unique_ptr<fabric::ProtectionDomain> domain;
-  std::unique_ptr<fabric::CompletionQueue> completions;
-  std::shared_ptr<fabric::MemoryBlock> memory;
-  std::unique_ptr<fabric::MemoryRegion> region;
-};
 
 class CardMeasurement {
  public:
@@ -75,8 +53,8 @@ class CardMeasurement {
   }
 
   void serve(fabric::Host& host) {
-    Side side(
-        host, stride_bytes() * load_.clients, 1, load_.clients,
+    const CardSide side(
+        host, stride_bytes() * load_.clients, 2 * load_.clients,
         {.local_write = true, .remote_read = true, .remote_write = true, .remote_atomic = true});
     const auto listener = host.device(0).listen(service).value();
     const std::uint32_t key = side.region->remote_key();
@@ -85,7 +63,8 @@ class CardMeasurement {
     std::vector<std::unique_ptr<fabric::QueuePair>> connected;
     while (connected.size() < load_.clients) {
       const auto request = listener->accept(fabric::never_ns);
-      connected.push_back(request->accept(side.options(1), reply).value());
+      connected.push_back(
+          request->accept(side.options({.sends = 1, .receives = 1}), reply).value());
     }
     while (finished_clients_ < load_.clients) {
       host.sleep_until(host.now_ns() + clients_begin_ns);
@@ -94,10 +73,11 @@ class CardMeasurement {
 
   void measure(fabric::Host& host, std::uint32_t client) {
     host.sleep_until(clients_connect_ns);
-    Side side(host, stride_bytes(), load_.in_flight, 1, {.local_write = true});
+    const CardSide side(host, stride_bytes(), load_.in_flight + 1, {.local_write = true});
     const auto connection =
         host.device(0)
-            .connect({"server", service}, side.options(load_.in_flight), {}, fabric::never_ns)
+            .connect({"server", service}, side.options({.sends = load_.in_flight, .receives = 1}),
+                     {}, fabric::never_ns)
             .value();
     fabric::WorkRequest request;
     request.opcode = load_.opcode;
@@ -113,7 +93,7 @@ class CardMeasurement {
   }
 
   // Keeps `in_flight` requests in flight. Their ids are the times at which they were posted.
-  void repeat(fabric::Host& host, const Side& side, fabric::QueuePair& queue_pair,
+  void repeat(fabric::Host& host, const CardSide& side, fabric::QueuePair& queue_pair,
               fabric::WorkRequest request) {
     std::uint64_t posted = 0;
     const auto post = [&] {

@@ -1,5 +1,5 @@
-// The measurements of Pilaf's paper (section 5), predicted with this project's Pilaf on the card of
-// the paper.
+// The measurements of Pilaf's paper, predicted on its card: those of section 2.1 without a store,
+// and those of section 5 with this project's Pilaf.
 #pragma once
 
 #include <vector>
@@ -9,6 +9,8 @@
 
 namespace falafel::figures {
 
+// Figures 1 and 2 and table 1: READs, messages and IPoIB.
+std::vector<Figure> predict_pilaf_transports(const sim::timing::Profile& card);
 // Figure 6: no times, so no card.
 std::vector<Figure> predict_pilaf_probes();
 // Figures 7 and 8: GETs alone and PUTs alone.

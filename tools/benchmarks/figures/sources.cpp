@@ -27,7 +27,8 @@ std::vector<FigureGroup> thesis_groups() {
 }
 
 std::vector<FigureGroup> pilaf_groups() {
-  return {{{"6"}, {}, [](const Profile&) { return predict_pilaf_probes(); }},
+  return {{{"1", "2"}, {"table 1"}, predict_pilaf_transports},
+          {{"6"}, {}, [](const Profile&) { return predict_pilaf_probes(); }},
           {{"7", "8"}, {}, predict_pilaf_operations},
           {{"9"}, {}, predict_pilaf_races},
           {{"10", "11"}, {}, predict_pilaf_mixtures}};
@@ -49,7 +50,8 @@ std::vector<FigureGroup> troost_groups() {
 std::vector<FigureGroup> c_hint_groups() {
   return {{{"2"}, {"table 1"}, predict_c_hint_times},
           {{"5"}, {}, [](const Profile&) { return predict_c_hint_hits(); }},
-          {{"6"}, {"7", "8"}, [](const Profile&) { return predict_c_hint_pointer_hits(); }}};
+          {{"6"}, {"7", "8"}, [](const Profile&) { return predict_c_hint_pointer_hits(); }},
+          {{"9", "10"}, {}, predict_c_hint_reports}};
 }
 
 bool has(const FigureGroup& group, const std::string& number) {
