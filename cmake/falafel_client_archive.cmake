@@ -35,6 +35,7 @@ falafel_install_headers(
   engine/client/rendezvous_hashing.h
   engine/client/condition.h
   engine/client/results.h
+  engine/client/value_buffer.h
   engine/layout/entry.h
   engine/layout/geometry.h
   engine/placement/placement.h

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "falafel/c_async.h"
+#include "falafel/c_buffer.h"
 #include "falafel/c_conversions.h"
 #include "falafel/c_ended.h"
 #include "falafel/c_key_visits.h"
@@ -199,6 +200,37 @@ falafel_status falafel_for_each_key(falafel_store* store, falafel_visit visit, v
         return store->store->for_each_key(found);
       },
       visit, user_data);
+}
+
+// Memory for values
+
+falafel_status falafel_buffer_create(falafel_store* store, size_t bytes, falafel_buffer** buffer) {
+  if (buffer == nullptr) return FALAFEL_INVALID;
+  *buffer = nullptr;
+  if (store == nullptr || bytes == 0) return FALAFEL_INVALID;
+  return guarded([&] {
+    const std::lock_guard turn(store->turns);
+    auto memory = store->store->allocate_buffer(bytes);
+    if (!memory) return FALAFEL_OUT_OF_MEMORY;
+    *buffer = new falafel_buffer{.store = store->store.get(), .memory = std::move(*memory)};
+    return FALAFEL_OK;
+  });
+}
+
+void falafel_buffer_destroy(falafel_buffer* buffer) { delete buffer; }
+
+falafel_status falafel_get_into(falafel_store* store, const void* key, size_t key_bytes,
+                                falafel_part* part, size_t* value_bytes) {
+  if (store == nullptr || key == nullptr || part == nullptr || value_bytes == nullptr) {
+    return FALAFEL_INVALID;
+  }
+  const auto buffer = falafel::buffer_of(*part, store->store.get());
+  if (!buffer) return FALAFEL_INVALID;
+  return guarded([&] {
+    const std::lock_guard turn(store->turns);
+    const auto result = store->store->get(view_of(key, key_bytes), *buffer);
+    return falafel::deliver_into(result, *buffer, *part, *value_bytes);
+  });
 }
 
 // Many operations in flight

@@ -12,6 +12,7 @@
 #include "engine/client/client.h"
 #include "fabric/fabric.h"
 #include "fabric/realtime/host.h"
+#include "falafel/c_buffer.h"
 #include "falafel/c_conversions.h"
 #include "falafel/c_status.h"
 
@@ -23,6 +24,8 @@ static_assert(sizeof(falafel_operation) == 56);
 static_assert(offsetof(falafel_operation, time_to_live_ns) ==
               offsetof(falafel_operation, buffer_bytes));
 static_assert(offsetof(falafel_operation, user_data) == 48);
+// So does that of falafel_part.
+static_assert(sizeof(falafel_part) == 32);
 
 std::span<const std::byte> bytes_of(const void* bytes, std::size_t length) {
   return {static_cast<const std::byte*>(bytes), length};
@@ -51,6 +54,16 @@ falafel_status perform_get(falafel_operation& operation, Client& client) {
 }
 
 template <typename Client>
+falafel_status perform_get_into(falafel_operation& operation, Client& client, const Store* store) {
+  if (operation.value == nullptr) return FALAFEL_INVALID;
+  auto& part = *static_cast<falafel_part*>(operation.value);
+  const auto buffer = buffer_of(part, store);
+  if (!buffer) return FALAFEL_INVALID;
+  const auto result = client.get(bytes_of(operation.key, operation.key_bytes), *buffer);
+  return deliver_into(result, *buffer, part, operation.value_bytes);
+}
+
+template <typename Client>
 falafel_status perform_set(const falafel_operation& operation, std::uint64_t time_to_live_ns,
                            Client& client) {
   if (operation.value == nullptr && operation.value_bytes > 0) return FALAFEL_INVALID;
@@ -59,10 +72,11 @@ falafel_status perform_set(const falafel_operation& operation, std::uint64_t tim
 }
 
 template <typename Client>
-falafel_status perform_or_throw(falafel_operation& operation, Client& client) {
+falafel_status perform_or_throw(falafel_operation& operation, Client& client, const Store* store) {
   if (operation.key == nullptr) return FALAFEL_INVALID;
   switch (operation.kind) {
     case FALAFEL_GET: return perform_get(operation, client);
+    case FALAFEL_GET_INTO: return perform_get_into(operation, client, store);
     case FALAFEL_SET: return perform_set(operation, 0, client);
     case FALAFEL_SET_EXPIRING: return perform_set(operation, operation.time_to_live_ns, client);
     case FALAFEL_DELETE:
@@ -71,14 +85,16 @@ falafel_status perform_or_throw(falafel_operation& operation, Client& client) {
   return FALAFEL_INVALID;
 }
 
+// `store`: to which the client belongs; null: that of a cluster, which has no buffers.
 template <typename Client>
-falafel_status perform(falafel_operation& operation, Client& client) {
-  return guarded([&] { return perform_or_throw(operation, client); });
+falafel_status perform(falafel_operation& operation, Client& client, const Store* store) {
+  return guarded([&] { return perform_or_throw(operation, client, store); });
 }
 
 std::optional<engine::Operation> counted_as(int kind) {
   switch (kind) {
-    case FALAFEL_GET: return engine::Operation::get;
+    case FALAFEL_GET:
+    case FALAFEL_GET_INTO: return engine::Operation::get;
     case FALAFEL_SET:
     case FALAFEL_SET_EXPIRING: return engine::Operation::set;
     case FALAFEL_DELETE: return engine::Operation::remove;
@@ -89,7 +105,7 @@ std::optional<engine::Operation> counted_as(int kind) {
 }  // namespace
 
 falafel_status perform_in_batch(falafel_operation& operation, engine::Batch& batch) {
-  return perform(operation, batch);
+  return perform(operation, batch, nullptr);
 }
 
 // Operations on the fibers of one connected client.
@@ -149,7 +165,7 @@ class OperationRunner::Round {
   // reconnected. Its status says that it already ran.
   void run_one(falafel_operation& operation) {
     const bool ran_before = operation.status == FALAFEL_DISCONNECTED;
-    operation.status = perform(operation, client_);
+    operation.status = perform(operation, client_, &runner_.store_);
     if (operation.status == FALAFEL_DISCONNECTED && !ran_before) {
       source_.put_back(operation);
     } else {
@@ -228,7 +244,7 @@ falafel_status OperationRunner::run_some(std::span<falafel_operation*> left) {
         if (started >= max_in_flight_ && turns_.is_awaited()) return;
         ++started;
         const bool ran_before = operation.status == FALAFEL_DISCONNECTED;
-        operation.status = perform(operation, batch);
+        operation.status = perform(operation, batch, &store_);
         if (operation.status != FALAFEL_DISCONNECTED || ran_before) left[index] = nullptr;
       });
     });

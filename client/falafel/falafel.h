@@ -36,6 +36,7 @@ extern "C" {
 typedef struct falafel_store falafel_store;     /* opaque */
 typedef struct falafel_cluster falafel_cluster; /* opaque */
 typedef struct falafel_options falafel_options; /* opaque */
+typedef struct falafel_buffer falafel_buffer;   /* opaque */
 
 /* The numbers must not change. */
 typedef enum falafel_status {
@@ -59,7 +60,7 @@ typedef enum falafel_status {
       13, /* set, delete: the connection broke; the change may have happened, or may still happen */
   FALAFEL_DISCONNECTED = 14,     /* the server is away; nothing was changed */
   FALAFEL_TIMED_OUT = 15,        /* the server did not answer in time; nothing was changed */
-  FALAFEL_BUFFER_TOO_SMALL = 16, /* get into a buffer: the value is longer than the buffer */
+  FALAFEL_BUFFER_TOO_SMALL = 16, /* get into a buffer: the buffer has no room for the value */
   FALAFEL_NOT_A_CACHE = 17,      /* set with a time to live: the store keeps values */
   FALAFEL_DIFFERS = 18           /* compare_and_set: the key has another value, which it keeps */
 } falafel_status;
@@ -151,6 +152,38 @@ typedef void (*falafel_visit)(const void* key, size_t key_bytes, uint64_t time_t
 FALAFEL_API falafel_status falafel_for_each_key(falafel_store* store, falafel_visit visit,
                                                 void* user_data);
 
+/* Memory for values: the network delivers a value to where the caller keeps it, and nobody copies
+   it. The memory is registered with the network device, and locked, until it is destroyed; over
+   shared memory, it counts for the option memory_limit_bytes. Only this store may use it, and it
+   must be destroyed before the store. Sets `*buffer`, or sets it to null after an error:
+   FALAFEL_INVALID (a null pointer, no bytes), FALAFEL_OUT_OF_MEMORY (or the system may not lock
+   the memory). */
+FALAFEL_API falafel_status falafel_buffer_create(falafel_store* store, size_t bytes,
+                                                 falafel_buffer** buffer);
+
+/* No operation that uses the buffer may be in flight. The memory is released soon. Does nothing if
+   `buffer` is null. */
+FALAFEL_API void falafel_buffer_destroy(falafel_buffer* buffer);
+
+/* The room that a value of this length needs, under a key of that length. */
+#define FALAFEL_BUFFER_BYTES(key_bytes, value_bytes) ((size_t)32 + (key_bytes) + (value_bytes))
+
+/* The part of a buffer that a get may use, and where the value is in it. */
+typedef struct falafel_part {
+  falafel_buffer* buffer;
+  size_t offset;
+  size_t bytes;
+  void* value; /* the library sets it to the value if the result is FALAFEL_OK */
+} falafel_part;
+
+/* Gets the value into this part of a buffer of the store. Only this call may use the part until it
+   returns; afterwards, all bytes of the part but the value are undefined, whatever the result is.
+   FALAFEL_BUFFER_TOO_SMALL: the part has less than FALAFEL_BUFFER_BYTES; the library sets
+   `*value_bytes` all the same. FALAFEL_INVALID: also a part that is not within a buffer of this
+   store. */
+FALAFEL_API falafel_status falafel_get_into(falafel_store* store, const void* key, size_t key_bytes,
+                                            falafel_part* part, size_t* value_bytes);
+
 /* Many operations in flight */
 
 /* The numbers must not change. */
@@ -158,7 +191,8 @@ typedef enum falafel_kind {
   FALAFEL_GET = 1,
   FALAFEL_SET = 2,
   FALAFEL_DELETE = 3,
-  FALAFEL_SET_EXPIRING = 4 /* set with a time to live, as falafel_set_expiring */
+  FALAFEL_SET_EXPIRING = 4, /* set with a time to live, as falafel_set_expiring */
+  FALAFEL_GET_INTO = 5 /* get as falafel_get_into: `value` is a falafel_part; not in clusters */
 } falafel_kind;
 
 /* An operation and its result. Members that an operation does not use are ignored: FALAFEL_SET
@@ -169,7 +203,8 @@ typedef struct falafel_operation {
   const void* key;
   size_t key_bytes;
   /* set: the value, which is not changed. get: the buffer for the value; if it is null, the library
-     sets it to memory that the caller must release with free(). */
+     sets it to memory that the caller must release with free(). FALAFEL_GET_INTO: a falafel_part,
+     which must stay valid as long as the operation and is changed like it. */
   void* value;
   /* set: the length of the value. get: the library sets it to the length of the value, also if the
      buffer is too small. */

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "engine/client/client.h"
+#include "fabric/assert.h"
 #include "falafel/connecting.h"
 #include "falafel/fabric_choice.h"
 #include "falafel/operation_meter.h"
@@ -34,6 +35,7 @@ class Store::Connection {
   template <typename Result, typename Perform>
   std::vector<Result> operate_on_many(engine::Operation operation, std::size_t count,
                                       const Perform& perform);
+  fabric::Result<engine::ValueBuffer> allocate_buffer(std::uint64_t size_bytes);
   tl::expected<void, engine::Answer> for_each_key(const engine::VisitPair& visit);
   bool run(const std::function<void(fabric::Host&, engine::Client&)>& body);
   bool is_connected();
@@ -55,12 +57,15 @@ class Store::Connection {
 
   void look_after(const std::stop_token& stop);
   void watch_connection();
+  void free_unused_buffers();
 
   const StoreOptions options_;
   OperationMeter meter_;  // outlives the client
   std::unique_ptr<Fabric> fabric_;
   std::unique_ptr<fabric::RealTimeHost> host_;
   std::unique_ptr<engine::Client> client_;
+  // The last handle of each buffer is here, because only the host's fibers may destroy the memory.
+  std::vector<engine::ValueBuffer> buffers_;
   // These describe the server that the client was last connected to.
   std::atomic<std::uint64_t> server_incarnation_ = 0;
   std::atomic<bool> is_cache_ = false;
@@ -164,8 +169,26 @@ void Store::Connection::watch_connection() {
   constexpr std::uint64_t interval_ns = 100'000'000;
   for (;;) {
     meter_.set_connected(client_->is_connected());
+    free_unused_buffers();
     host_->sleep_until(host_->now_ns() + interval_ns);
   }
+}
+
+void Store::Connection::free_unused_buffers() {
+  std::erase_if(buffers_, [](const engine::ValueBuffer& buffer) { return !buffer.is_shared(); });
+}
+
+// Also without a server: then the first GET registers the buffer for the next connection.
+fabric::Result<engine::ValueBuffer> Store::Connection::allocate_buffer(std::uint64_t size_bytes) {
+  fabric::Result<engine::ValueBuffer> buffer = tl::unexpected(fabric::Error{});
+  host_->run([&] {
+    free_unused_buffers();
+    has_connection();
+    buffers_.reserve(buffers_.size() + 1);
+    buffer = client_->allocate_buffer(size_bytes);
+    if (buffer) buffers_.push_back(*buffer);
+  });
+  return buffer;
 }
 
 // Operations
@@ -304,6 +327,26 @@ std::vector<engine::GetResult> Store::get_many(
         return batch.get(bytes_of(keys[index]),
                          [&](std::span<const std::byte> value) { use(index, value); });
       });
+}
+
+engine::GetResult Store::get(std::string_view key, const engine::ValueBuffer& buffer) {
+  return connection_->operate<engine::GetResult>(
+      engine::Operation::get,
+      [&](engine::Client& client) { return client.get(bytes_of(key), buffer); });
+}
+
+std::vector<engine::GetResult> Store::get_many(std::span<const std::string_view> keys,
+                                               std::span<const engine::ValueBuffer> buffers) {
+  FALAFEL_ASSERT(buffers.size() == keys.size(), "{} keys have {} buffers", keys.size(),
+                 buffers.size());
+  return connection_->operate_on_many<engine::GetResult>(
+      engine::Operation::get, keys.size(), [&](engine::Batch& batch, std::size_t index) {
+        return batch.get(bytes_of(keys[index]), buffers[index]);
+      });
+}
+
+fabric::Result<engine::ValueBuffer> Store::allocate_buffer(std::uint64_t size_bytes) {
+  return connection_->allocate_buffer(size_bytes);
 }
 
 std::vector<engine::SetResult> Store::set_many(std::span<const KeyAndValue> pairs,

@@ -25,7 +25,9 @@
 
 #include "engine/client/condition.h"
 #include "engine/client/results.h"
+#include "engine/client/value_buffer.h"
 #include "engine/time_bounds.h"
+#include "fabric/error.h"
 #include "falafel/fabric_options.h"
 #include "falafel/metrics.h"
 #include "falafel/open_error.h"
@@ -116,6 +118,20 @@ class Store {
   engine::GetResult get(std::string_view key,
                         const std::function<void(std::span<const std::byte> value)>& use);
 
+  // The same into a buffer of allocate_buffer(), which keeps the value without a copy:
+  // GetResult::place says where it lies there (ValueBuffer::value_at). A value that does not fit
+  // (ValueBuffer::bytes_for) is found as by get() above, without a place. During the call, the
+  // buffer belongs to the call; afterwards, its bytes outside of the place are undefined, whatever
+  // the answer is. Calls of several threads may use parts of one buffer (ValueBuffer::part).
+  engine::GetResult get(std::string_view key, const engine::ValueBuffer& buffer);
+  // Memory for such values: registered with the network device, and locked, as long as it lasts.
+  // After a reconnection, the next get() registers it again. Handles may be copied and destroyed in
+  // any thread and callback; the memory is free soon after the last one. The buffer belongs to this
+  // store: no other one may use it, and all handles must be destroyed before the store. Over shared
+  // memory, it counts as memory of this process (FabricOptions::memory_limit_bytes). Waits. Errors:
+  // invalid_argument (no bytes), out_of_memory.
+  tl::expected<engine::ValueBuffer, fabric::Error> allocate_buffer(std::uint64_t size_bytes);
+
   // Many operations at once, in no particular order, with up to max_operations_in_flight of them
   // under way. Their requests share round trips and doorbells. Returns one result for each key, in
   // the order of the keys. Each operation is linearizable; all of them together are not one
@@ -125,6 +141,9 @@ class Store {
   std::vector<engine::GetResult> get_many(
       std::span<const std::string_view> keys,
       const std::function<void(std::size_t index, std::span<const std::byte> value)>& use);
+  // Into buffers of allocate_buffer(), or parts of one: one for each key.
+  std::vector<engine::GetResult> get_many(std::span<const std::string_view> keys,
+                                          std::span<const engine::ValueBuffer> buffers);
   std::vector<engine::SetResult> set_many(std::span<const KeyAndValue> pairs) {
     return set_many(pairs, 0);
   }

@@ -63,6 +63,10 @@ GetResult Batch::get(std::span<const std::byte> key,
   return observe(context_, Operation::get, [&] { return engine::get(context_, key, use); });
 }
 
+GetResult Batch::get(std::span<const std::byte> key, const ValueBuffer& buffer) {
+  return observe(context_, Operation::get, [&] { return engine::get(context_, key, buffer); });
+}
+
 SetResult Batch::set(std::span<const std::byte> key, std::span<const std::byte> value,
                      std::uint64_t time_to_live_ns) {
   return observe(context_, Operation::set,
@@ -125,6 +129,17 @@ std::vector<GetResult> Client::get_many(
   run_batch(keys.size(), [&](Batch& batch, std::size_t index) {
     results[index] =
         batch.get(keys[index], [&](std::span<const std::byte> value) { use(index, value); });
+  });
+  return results;
+}
+
+std::vector<GetResult> Client::get_many(std::span<const std::span<const std::byte>> keys,
+                                        std::span<const ValueBuffer> buffers) {
+  FALAFEL_ASSERT(buffers.size() == keys.size(), "{} keys have {} buffers", keys.size(),
+                 buffers.size());
+  std::vector<GetResult> results(keys.size());
+  run_batch(keys.size(), [&](Batch& batch, std::size_t index) {
+    results[index] = batch.get(keys[index], buffers[index]);
   });
   return results;
 }

@@ -10,6 +10,7 @@
 
 #include "engine/client/condition.h"
 #include "engine/client/results.h"
+#include "engine/client/value_buffer.h"
 
 namespace falafel::engine {
 
@@ -26,6 +27,7 @@ class Batch {
   GetResult get(std::span<const std::byte> key);
   GetResult get(std::span<const std::byte> key,
                 const std::function<void(std::span<const std::byte> value)>& use);
+  GetResult get(std::span<const std::byte> key, const ValueBuffer& buffer);
   SetResult set(std::span<const std::byte> key, std::span<const std::byte> value) {
     return set(key, value, 0);
   }

@@ -98,6 +98,14 @@ GetResult Client::get(std::span<const std::byte> key,
   return Batch(*context_).get(key, use);
 }
 
+GetResult Client::get(std::span<const std::byte> key, const ValueBuffer& buffer) {
+  return Batch(*context_).get(key, buffer);
+}
+
+fabric::Result<ValueBuffer> Client::allocate_buffer(std::uint64_t size_bytes) {
+  return ValueBuffer::allocate(context_->session, size_bytes);
+}
+
 SetResult Client::set(std::span<const std::byte> key, std::span<const std::byte> value,
                       std::uint64_t time_to_live_ns) {
   return Batch(*context_).set(key, value, time_to_live_ns);

@@ -26,6 +26,7 @@
 #include "engine/client/condition.h"
 #include "engine/client/key_and_value.h"
 #include "engine/client/results.h"
+#include "engine/client/value_buffer.h"
 #include "engine/layout/geometry.h"
 #include "fabric/fabric.h"
 
@@ -56,6 +57,23 @@ class Client {
   // value. The bytes are valid only during that call, which must not wait.
   GetResult get(std::span<const std::byte> key,
                 const std::function<void(std::span<const std::byte> value)>& use);
+  // The same into a buffer of the caller, which keeps the value: GetResult::place says where it
+  // lies there (ValueBuffer::value_at). The READ of a container that may have the key goes straight
+  // into the buffer, and is verified there; only what several READs ahead of others bring is copied
+  // within, ReadaheadOptions::container_bytes at most. A value that does not fit
+  // (ValueBuffer::bytes_for) is found as by get(), without a place.
+  //
+  // During the call, the buffer belongs to the call: no other GET may use it, and whatever the
+  // answer is, its bytes outside of the place are undefined afterwards. It belongs to the caller
+  // again when the call has returned, also if the connection broke. If the fiber is cancelled
+  // during the call, requests may write to the buffer until the connection has ended; the memory
+  // lasts for as long. `out_of_memory` is also the answer if the buffer has to be registered for
+  // this connection and the system cannot lock it.
+  GetResult get(std::span<const std::byte> key, const ValueBuffer& buffer);
+  // Memory for such values, registered for this connection. It may outlive the client, and clients
+  // of the same host that connect later can use it. Over shared memory, it is part of the memory of
+  // this process on the fabric. Errors: invalid_argument (no bytes), out_of_memory.
+  fabric::Result<ValueBuffer> allocate_buffer(std::uint64_t size_bytes);
   SetResult set(std::span<const std::byte> key, std::span<const std::byte> value) {
     return set(key, value, 0);
   }
@@ -85,6 +103,9 @@ class Client {
   std::vector<GetResult> get_many(
       std::span<const std::span<const std::byte>> keys,
       const std::function<void(std::size_t index, std::span<const std::byte> value)>& use);
+  // Into buffers of the caller, one for each key.
+  std::vector<GetResult> get_many(std::span<const std::span<const std::byte>> keys,
+                                  std::span<const ValueBuffer> buffers);
   std::vector<SetResult> set_many(std::span<const KeyAndValue> pairs);
   std::vector<DeleteResult> remove_many(std::span<const std::span<const std::byte>> keys);
   // The general form: calls operate(batch, index) once for each index below `count`, on several

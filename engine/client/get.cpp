@@ -5,11 +5,13 @@
 #include "engine/client/get.h"
 
 #include <new>
+#include <utility>
 
 #include "engine/client/cached_search.h"
 #include "engine/client/find.h"
 #include "engine/client/pending_operation.h"
 #include "engine/client/present_value.h"
+#include "engine/local_memory.h"
 
 namespace falafel::engine {
 namespace {
@@ -38,24 +40,23 @@ Answer look_up(PendingOperation& operation, const HashedKey& key, const Receive&
   }
 }
 
-// `receive` takes the value that was found, and returns `found` unless memory runs out.
+// `destination`: of the caller, and moved from; or null. `receive` takes the value that was found,
+// and returns `found` unless memory runs out.
 void get_with(const OperationContext& context, std::span<const std::byte> key,
-              const Receive& receive, GetResult& result) {
+              LocalMemory* destination, const Receive& receive, GetResult& result) {
   if (key.empty() || key.size() > max_key_bytes) {
     result.answer = Answer::invalid_key;
     return;
   }
   PendingOperation operation(context);
+  if (destination != nullptr) operation.buffers().set_destination(std::move(*destination));
   operation.begin();
   result.answer = look_up(operation, hashed(key, operation.session().server().hash_key), receive);
   result.statistics = operation.statistics();
 }
 
-}  // namespace
-
-GetResult get(const OperationContext& context, std::span<const std::byte> key) {
-  GetResult result;
-  const auto receive = [&result](PendingOperation& operation, const TimedValue& present) {
+auto copy_to(GetResult& result) {
+  return [&result](PendingOperation& operation, const TimedValue& present) {
     operation.spend(fabric::Work::copy, present.value.size());
     try {
       result.value.assign(present.value.begin(), present.value.end());
@@ -65,7 +66,34 @@ GetResult get(const OperationContext& context, std::span<const std::byte> key) {
     result.expires_ns = present.expires_ns;
     return Answer::found;
   };
-  get_with(context, key, receive, result);
+}
+
+}  // namespace
+
+GetResult get(const OperationContext& context, std::span<const std::byte> key) {
+  GetResult result;
+  get_with(context, key, nullptr, copy_to(result), result);
+  return result;
+}
+
+GetResult get(const OperationContext& context, std::span<const std::byte> key,
+              const ValueBuffer& buffer) {
+  GetResult result;
+  auto destination = buffer.registered_for(context.session);
+  if (!destination) {
+    FALAFEL_ASSERT(destination.error().code == fabric::ErrorCode::out_of_memory, "{}",
+                   destination.error().detail);
+    result.answer = Answer::out_of_memory;
+    return result;
+  }
+  const auto copy = copy_to(result);
+  const auto receive = [&](PendingOperation& operation, const TimedValue& present) {
+    if (!present.place) return copy(operation, present);
+    result.place = present.place;
+    result.expires_ns = present.expires_ns;
+    return Answer::found;
+  };
+  get_with(context, key, &*destination, receive, result);
   return result;
 }
 
@@ -77,7 +105,7 @@ GetResult get(const OperationContext& context, std::span<const std::byte> key,
     use(present.value);
     return Answer::found;
   };
-  get_with(context, key, receive, result);
+  get_with(context, key, nullptr, receive, result);
   return result;
 }
 

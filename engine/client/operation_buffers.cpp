@@ -139,11 +139,33 @@ LoadedContainer OperationBuffers::container_of(Entry entry, std::uint64_t positi
   const std::uint64_t wanted = most_bytes
                                    ? std::min<std::uint64_t>(*most_bytes, longest_request_bytes())
                                    : session_.options().readahead.container_bytes;
-  return {.chunk_offset = chunk_offset,
-          .memory = &own_slot().fixed,
-          .memory_offset = container_buffer() + position,
-          .loaded_bytes = std::min(std::min(wanted, container_buffer_bytes()),
-                                   server.chunk_bytes - chunk_offset)};
+  LoadedContainer container{.chunk_offset = chunk_offset,
+                            .memory = &own_slot().fixed,
+                            .memory_offset = container_buffer() + position,
+                            .loaded_bytes = std::min(std::min(wanted, container_buffer_bytes()),
+                                                     server.chunk_bytes - chunk_offset)};
+  if (position == 0 && has_room_in_destination(container.loaded_bytes)) {
+    container.memory = &own_slot().destination;
+    container.memory_offset = 0;
+  }
+  return container;
+}
+
+LocalMemory* OperationBuffers::memory_for(std::uint64_t length_bytes) {
+  if (has_room_in_destination(length_bytes)) return &own_slot().destination;
+  LocalMemory& incoming = own_slot().incoming;
+  return grow(incoming, length_bytes) ? &incoming : nullptr;
+}
+
+std::uint64_t OperationBuffers::move_to_destination(LoadedContainer& container,
+                                                    std::uint64_t length_bytes) {
+  if (is_in_destination(container) || !has_room_in_destination(length_bytes)) return 0;
+  LocalMemory& destination = own_slot().destination;
+  copy_bytes(container.bytes().first(length_bytes), destination.bytes(0, length_bytes).data());
+  container.memory = &destination;
+  container.memory_offset = 0;
+  container.loaded_bytes = length_bytes;
+  return length_bytes;
 }
 
 std::optional<LoadedContainer> OperationBuffers::container_of_length(std::uint64_t chunk_offset,
@@ -152,10 +174,11 @@ std::optional<LoadedContainer> OperationBuffers::container_of_length(std::uint64
                             .memory = &own_slot().fixed,
                             .memory_offset = container_buffer(),
                             .loaded_bytes = length_bytes};
-  if (length_bytes <= session_.options().readahead.container_bytes) return container;
-  LocalMemory& incoming = own_slot().incoming;
-  if (!grow(incoming, length_bytes)) return std::nullopt;
-  container.memory = &incoming;
+  const bool is_short = length_bytes <= session_.options().readahead.container_bytes;
+  if (is_short && !has_room_in_destination(length_bytes)) return container;
+  LocalMemory* const memory = memory_for(length_bytes);
+  if (memory == nullptr) return std::nullopt;
+  container.memory = memory;
   container.memory_offset = 0;
   container.loaded_bytes = std::min<std::uint64_t>(length_bytes, longest_request_bytes());
   return container;
@@ -163,14 +186,14 @@ std::optional<LoadedContainer> OperationBuffers::container_of_length(std::uint64
 
 std::optional<std::uint64_t> OperationBuffers::extend(LoadedContainer& container,
                                                       std::uint64_t length_bytes) {
-  LocalMemory& incoming = own_slot().incoming;
-  const bool is_there_already = container.memory == &incoming;
+  const LocalMemory& incoming = own_slot().incoming;
   std::uint64_t kept = container.loaded_bytes;
-  if (is_there_already && incoming.size_bytes < length_bytes) kept = 0;
-  if (!grow(incoming, length_bytes)) return std::nullopt;
-  if (!is_there_already) copy_bytes(container.bytes(), incoming.bytes(0, kept).data());
+  if (container.memory == &incoming && incoming.size_bytes < length_bytes) kept = 0;
+  LocalMemory* const memory = memory_for(length_bytes);
+  if (memory == nullptr) return std::nullopt;
+  if (container.memory != memory) copy_bytes(container.bytes(), memory->bytes(0, kept).data());
   container = {.chunk_offset = container.chunk_offset,
-               .memory = &incoming,
+               .memory = memory,
                .memory_offset = 0,
                .loaded_bytes = length_bytes};
   return kept;

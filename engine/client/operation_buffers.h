@@ -3,11 +3,13 @@
 //
 // There are buffers for the result of an atomic or one word, for two readings of entries, for the
 // containers that are read ahead, for one longer container, and for the container to be written.
+// A GET may add one of its caller.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/client/operation_slots.h"
@@ -62,6 +64,16 @@ class OperationBuffers {
   Entry entry(std::uint64_t buffer, std::uint64_t index) const;
 
   // Containers to be read.
+  // From now on, containers are read into this memory of the caller if they fit: the first of
+  // several that are read together, and any longer one. The last one that was read or extended
+  // there is intact.
+  void set_destination(LocalMemory memory) { own_slot().destination = std::move(memory); }
+  // Moves a container that has been read as a whole to the destination, if there is one and it has
+  // room. Returns how many bytes this copied.
+  std::uint64_t move_to_destination(LoadedContainer& container, std::uint64_t length_bytes);
+  bool is_in_destination(const LoadedContainer& container) const {
+    return container.memory == &own_slot().destination;
+  }
   // The part of an entry's container that the first READ loads: all of it if the entry bounds its
   // length, otherwise ReadaheadOptions::container_bytes. There is a buffer for several containers,
   // which must have room for this one `position` bytes behind its start.
@@ -98,7 +110,13 @@ class OperationBuffers {
   fabric::MemoryAddress remote_entry(std::uint64_t slot) const;
   fabric::WorkRequest word_request(fabric::Opcode opcode, fabric::MemoryAddress remote);
   std::uint64_t longest_request_bytes() const;
+  // The memory for a container of this length; null if the host is out of memory.
+  LocalMemory* memory_for(std::uint64_t length_bytes);
   bool grow(LocalMemory& memory, std::uint64_t length_bytes);
+  bool has_room_in_destination(std::uint64_t length_bytes) const {
+    const LocalMemory& destination = own_slot().destination;
+    return destination.block != nullptr && length_bytes <= destination.size_bytes;
+  }
 
   Session& session_;
   OperationSlot& slot_;

@@ -50,6 +50,7 @@ std::size_t OperationSlots::take() {
 void OperationSlots::give_back(std::size_t slot) {
   FALAFEL_ASSERT(slots_[slot].busy, "slot {} was given back twice", slot);
   slots_[slot].busy = false;
+  if (slots_[slot].destination.block != nullptr) slots_[slot].destination = {};
   free_->notify_all();
 }
 

@@ -16,9 +16,10 @@ namespace falafel::engine {
 
 // The buffers of one operation at a time.
 struct OperationSlot {
-  LocalMemory fixed;     // results of atomics, chunks of the table, containers read ahead
-  LocalMemory incoming;  // a container that is longer than the readahead; grows
-  LocalMemory outgoing;  // the container to be written; grows
+  LocalMemory fixed;        // results of atomics, chunks of the table, containers read ahead
+  LocalMemory incoming;     // a container that is longer than the readahead; grows
+  LocalMemory outgoing;     // the container to be written; grows
+  LocalMemory destination;  // the caller's, for the container that a GET looks for; may be none
   std::vector<fabric::WorkRequest> chain;
   std::vector<Entry> walk_words;
   bool busy = false;

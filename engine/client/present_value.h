@@ -18,7 +18,8 @@ namespace falafel::engine {
 
 struct TimedValue {
   std::span<const std::byte> value{};
-  std::uint64_t expires_ns = 0;  // in a cache: nanoseconds since 1970; 0: never
+  std::uint64_t expires_ns = 0;          // in a cache: nanoseconds since 1970; 0: never
+  std::optional<PlaceInBuffer> place{};  // if it is in the destination of the operation
 };
 
 // Takes the value, whose bytes are valid only during the call.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -53,9 +54,18 @@ struct OperationStatistics {
   OperationStatistics& operator+=(const OperationStatistics& other);
 };
 
+// The bytes of a ValueBuffer that are a value.
+struct PlaceInBuffer {
+  std::uint64_t offset = 0;
+  std::uint64_t length_bytes = 0;
+};
+
 struct GetResult {
   Answer answer = Answer::disconnected;
   std::vector<std::byte> value;  // owned by the caller
+  // found, by a GET into a buffer: where the value is. None: the buffer is shorter than
+  // ValueBuffer::bytes_for() says, and the value is above.
+  std::optional<PlaceInBuffer> place;
   // found, in a cache: when the value expires, in nanoseconds since 1970; 0: never
   std::uint64_t expires_ns = 0;
   OperationStatistics statistics;

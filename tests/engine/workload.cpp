@@ -83,8 +83,30 @@ void WorkloadRun::require(bool condition, std::size_t index, std::string_view wh
   if (!condition) store_.require(false, fmt::format("key {}: {}", index, what));
 }
 
+engine::GetResult WorkloadRun::get_either_way(Client& client, std::size_t index) {
+  const Bytes& key = workload_.keys[index];
+  if (++gets_ % 2 == 0) return client.get(key);
+  const std::uint64_t longest_bytes =
+      engine::ValueBuffer::bytes_for(key.size(), 0) + workload_.store.server.geometry.region_bytes;
+  const std::uint64_t length_bytes = gets_ * 37 % longest_bytes + 1;
+  const auto buffer = client.allocate_buffer(length_bytes);
+  if (!buffer) {
+    require(false, index, buffer.error().detail);
+    return {};
+  }
+  engine::GetResult result = client.get(key, *buffer);
+  if (result.place) {
+    const auto value = buffer->value_at(*result.place);
+    result.value.assign(value.begin(), value.end());
+  } else if (result.answer == Answer::found) {
+    require(engine::container_bytes(key.size(), result.value.size()) > length_bytes, index,
+            "a value is not in the buffer although it fits");
+  }
+  return result;
+}
+
 void WorkloadRun::get(Client& client, std::size_t index) {
-  const engine::GetResult result = client.get(workload_.keys[index]);
+  const engine::GetResult result = get_either_way(client, index);
   const Key& key = keys_[index];
   const bool is_found = result.answer == Answer::found;
   require(is_found || result.answer == Answer::not_found, index,

@@ -1,5 +1,5 @@
 // Random operations on a store by several actors (fibers of clients), checked against a model while
-// they run.
+// they run. Half of the GETs read into buffers of the caller.
 //
 // An actor owns keys that nobody else uses; a read of such a key must return the last value
 // written. All actors share the other keys; a read must return a value that someone wrote. Refusals
@@ -55,6 +55,8 @@ class WorkloadRun {
   void run_actor(Client& client, std::size_t actor);
   std::size_t key_index(std::size_t actor, std::size_t key) const;
   void get(Client& client, std::size_t index);
+  // Every second time into a buffer, which may be too short.
+  engine::GetResult get_either_way(Client& client, std::size_t index);
   void set(Client& client, std::size_t index, std::uint32_t value_permille);
   void remove(Client& client, std::size_t index);
   Bytes next_value(std::size_t index, std::uint32_t value_permille);
@@ -69,6 +71,7 @@ class WorkloadRun {
   TestStore store_;
   std::vector<Key> keys_;
   std::uint64_t sets_ = 0;
+  std::uint64_t gets_ = 0;
 };
 
 }  // namespace falafel::engine_test

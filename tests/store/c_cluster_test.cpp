@@ -164,6 +164,22 @@ TEST_F(CClusterTest, ExecutesOperationsOfAllKinds) {
   EXPECT_EQ(falafel_cluster_execute(cluster(), nullptr, 0), FALAFEL_OK);
 }
 
+TEST_F(CClusterTest, TakesNoBufferOfAStore) {
+  open();
+  std::string key = "key";
+  ASSERT_EQ(set(key, "value"), FALAFEL_OK);
+  falafel_store* store = nullptr;
+  ASSERT_EQ(falafel_open("one", options(), &store, nullptr, 0), FALAFEL_OK);
+  falafel_part part{.buffer = nullptr, .offset = 0, .bytes = 100, .value = nullptr};
+  ASSERT_EQ(falafel_buffer_create(store, part.bytes, &part.buffer), FALAFEL_OK);
+  falafel_operation get_into = operation_on(FALAFEL_GET_INTO, key);
+  get_into.value = &part;
+  EXPECT_EQ(falafel_cluster_execute(cluster(), &get_into, 1), FALAFEL_OK);
+  EXPECT_EQ(get_into.status, FALAFEL_INVALID);
+  falafel_buffer_destroy(part.buffer);
+  falafel_close(store);
+}
+
 TEST_F(CClusterTest, LosesOnlyTheKeysOfAServerThatDies) {
   open();
   auto all = keys(60);

@@ -33,6 +33,57 @@ static void test_values(falafel_store* store) {
   EXPECT(falafel_delete(store, "key", 3) == FALAFEL_NOT_FOUND);
 }
 
+static void test_buffers(falafel_store* store) {
+  static char long_value[3000];
+  memset(long_value, 'v', sizeof long_value);
+  const size_t room = FALAFEL_BUFFER_BYTES(3, sizeof long_value);
+  falafel_buffer* buffer = NULL;
+  EXPECT(falafel_buffer_create(store, room + 100, &buffer) == FALAFEL_OK && buffer != NULL);
+  falafel_part part = {.buffer = buffer, .offset = 100, .bytes = room, .value = NULL};
+  size_t value_bytes = 0;
+  EXPECT(falafel_get_into(store, "key", 3, &part, &value_bytes) == FALAFEL_NOT_FOUND);
+  EXPECT(part.value == NULL && value_bytes == 0);
+  EXPECT(falafel_set(store, "key", 3, long_value, sizeof long_value) == FALAFEL_OK);
+  EXPECT(falafel_get_into(store, "key", 3, &part, &value_bytes) == FALAFEL_OK);
+  EXPECT(value_bytes == sizeof long_value);
+  EXPECT(part.value != NULL && memcmp(part.value, long_value, value_bytes) == 0);
+  EXPECT(falafel_set(store, "key", 3, "a\0b", 3) == FALAFEL_OK);
+  EXPECT(falafel_get_into(store, "key", 3, &part, &value_bytes) == FALAFEL_OK);
+  EXPECT(value_bytes == 3 && memcmp(part.value, "a\0b", 3) == 0);
+  falafel_part small = {.buffer = buffer, .offset = 0, .bytes = 20, .value = NULL};
+  value_bytes = 0;
+  EXPECT(falafel_get_into(store, "key", 3, &small, &value_bytes) == FALAFEL_BUFFER_TOO_SMALL);
+  EXPECT(small.value == NULL && value_bytes == 3);
+  EXPECT(falafel_delete(store, "key", 3) == FALAFEL_OK);
+  falafel_buffer_destroy(buffer);
+  falafel_buffer_destroy(NULL);
+}
+
+static void test_refusals_of_buffers(falafel_store* store) {
+  falafel_buffer* buffer = (falafel_buffer*)&failures;
+  EXPECT(falafel_buffer_create(store, 0, &buffer) == FALAFEL_INVALID && buffer == NULL);
+  EXPECT(falafel_buffer_create(NULL, 1, &buffer) == FALAFEL_INVALID);
+  EXPECT(falafel_buffer_create(store, 1, NULL) == FALAFEL_INVALID);
+  EXPECT(falafel_buffer_create(store, (size_t)1 << 50, &buffer) == FALAFEL_OUT_OF_MEMORY);
+  EXPECT(buffer == NULL);
+  EXPECT(falafel_buffer_create(store, 100, &buffer) == FALAFEL_OK);
+  falafel_part part = {.buffer = buffer, .offset = 0, .bytes = 100, .value = NULL};
+  size_t value_bytes;
+  EXPECT(falafel_get_into(NULL, "key", 3, &part, &value_bytes) == FALAFEL_INVALID);
+  EXPECT(falafel_get_into(store, NULL, 3, &part, &value_bytes) == FALAFEL_INVALID);
+  EXPECT(falafel_get_into(store, "", 0, &part, &value_bytes) == FALAFEL_INVALID);
+  EXPECT(falafel_get_into(store, "key", 3, NULL, &value_bytes) == FALAFEL_INVALID);
+  EXPECT(falafel_get_into(store, "key", 3, &part, NULL) == FALAFEL_INVALID);
+  part.offset = 1;
+  EXPECT(falafel_get_into(store, "key", 3, &part, &value_bytes) == FALAFEL_INVALID);
+  part.offset = 101;
+  part.bytes = 0;
+  EXPECT(falafel_get_into(store, "key", 3, &part, &value_bytes) == FALAFEL_INVALID);
+  falafel_buffer_destroy(buffer);
+  part = (falafel_part){.buffer = NULL, .offset = 0, .bytes = 0, .value = NULL};
+  EXPECT(falafel_get_into(store, "key", 3, &part, &value_bytes) == FALAFEL_INVALID);
+}
+
 static void test_refusals(falafel_store* store) {
   static char large[2 << 20];
   void* value;
@@ -168,6 +219,8 @@ int main(void) {
   EXPECT(falafel_server_incarnation(store) != 0);
   test_values(store);
   test_refusals(store);
+  test_buffers(store);
+  test_refusals_of_buffers(store);
   test_metrics(store);
   falafel_close(store);
   test_opening();

@@ -100,6 +100,44 @@ static void test_buffers(falafel_store* store) {
   EXPECT(gets[0].status == FALAFEL_OK && memcmp(buffer, "value", 5) == 0);
 }
 
+static void test_parts_of_a_buffer(falafel_store* store) {
+  enum { count = 20, part_bytes = 100 };
+  falafel_store* const other = open_store();
+  falafel_buffer* buffer;
+  EXPECT(falafel_buffer_create(store, count * part_bytes, &buffer) == FALAFEL_OK);
+  falafel_operation operations[count];
+  falafel_part parts[count];
+  for (int number = 0; number < count; ++number) {
+    EXPECT(falafel_set(store, keys[number], strlen(keys[number]), keys[number],
+                       strlen(keys[number])) == FALAFEL_OK);
+    parts[number] = (falafel_part){.buffer = buffer,
+                                   .offset = (size_t)number * part_bytes,
+                                   .bytes = part_bytes,
+                                   .value = NULL};
+    operations[number] = operation_on(FALAFEL_GET_INTO, keys[number], &parts[number], 0, 0);
+  }
+  parts[count - 1].bytes = 30; /* too short */
+  operations[count - 2].value = NULL;
+  EXPECT(falafel_execute(store, operations, count) == FALAFEL_OK);
+  for (int number = 0; number < count - 2; ++number) {
+    EXPECT(operations[number].status == FALAFEL_OK);
+    EXPECT(operations[number].value_bytes == strlen(keys[number]));
+    EXPECT(memcmp(parts[number].value, keys[number], strlen(keys[number])) == 0);
+  }
+  EXPECT(operations[count - 2].status == FALAFEL_INVALID);
+  EXPECT(operations[count - 1].status == FALAFEL_BUFFER_TOO_SMALL);
+  EXPECT(operations[count - 1].value_bytes == strlen(keys[count - 1]));
+  parts[0].value = NULL;
+  EXPECT(falafel_submit(store, operations, 1) == FALAFEL_OK);
+  falafel_operation* ended;
+  EXPECT(falafel_poll(store, &ended, 1, 60ull * seconds) == 1);
+  EXPECT(ended->status == FALAFEL_OK && parts[0].value != NULL);
+  EXPECT(falafel_execute(other, operations, 1) == FALAFEL_OK);
+  EXPECT(operations[0].status == FALAFEL_INVALID);
+  falafel_buffer_destroy(buffer);
+  falafel_close(other);
+}
+
 static void test_mistakes(falafel_store* store) {
   falafel_operation operations[] = {
       operation_on(77, "key", NULL, 0, 0),
@@ -226,6 +264,7 @@ int main(void) {
   falafel_store* const store = open_store();
   test_a_batch_sets_gets_and_deletes(store);
   test_buffers(store);
+  test_parts_of_a_buffer(store);
   test_mistakes(store);
   test_times_to_live(store);
   test_each_submitted_operation_is_returned_once(store);

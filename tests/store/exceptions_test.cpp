@@ -110,6 +110,7 @@ TEST_F(ExceptionsTest, CallThatWouldWaitForItselfThrows) {
     EXPECT_THROW(store->get("k1"), std::logic_error);
     EXPECT_THROW(store->set("k1", "other"), std::logic_error);
     EXPECT_THROW(store->get_many(keys_), std::logic_error);
+    EXPECT_THROW((void)store->allocate_buffer(1), std::logic_error);
     EXPECT_THROW(store->is_connected(), std::logic_error);
     EXPECT_THROW(store->run([](fabric::Host&, engine::Client&) {}), std::logic_error);
     EXPECT_THROW((void)store->for_each_key([](auto, auto, auto) {}), std::logic_error);

@@ -60,6 +60,13 @@ bool eventually(const Condition& condition) {
   return false;
 }
 
+// The value that a GET has put into the buffer; empty if it has not.
+std::string text_in(const engine::ValueBuffer& buffer, const engine::GetResult& result) {
+  if (!result.place) return {};
+  const auto value = buffer.value_at(*result.place);
+  return {reinterpret_cast<const char*>(value.data()), value.size()};
+}
+
 TEST_F(StoreTest, AValueOfACacheExpires) {
   const ServerThread server(directory(), cache_options());
   const auto store = open();
@@ -212,6 +219,104 @@ TEST_F(StoreTest, HandsOutTheBytesThatArrived) {
   used.clear();
   EXPECT_EQ(store->get("other", use).answer, Answer::not_found);
   EXPECT_TRUE(used.empty());
+}
+
+TEST_F(StoreTest, ReadsIntoABufferOfTheCaller) {
+  const ServerThread server(directory());
+  const auto store = open();
+  const std::string value(5'000, 'v');
+  store->set("key", value);
+  const auto buffer = store->allocate_buffer(engine::ValueBuffer::bytes_for(3, value.size()));
+  ASSERT_TRUE(buffer.has_value()) << buffer.error().detail;
+  const engine::GetResult result = store->get("key", *buffer);
+  ASSERT_TRUE(result.place.has_value());
+  EXPECT_EQ(text_in(*buffer, result), value);
+  EXPECT_TRUE(result.value.empty());
+  EXPECT_EQ(store->get("other", *buffer).answer, Answer::not_found);
+  const engine::GetResult too_long = store->get("key", buffer->part(0, 1'000));
+  EXPECT_EQ(too_long.answer, Answer::found);
+  EXPECT_EQ(text_of(too_long.value), value);
+  EXPECT_EQ(store->allocate_buffer(0).error().code, fabric::ErrorCode::invalid_argument);
+}
+
+TEST_F(StoreTest, ReadsManyValuesIntoPartsOfABuffer) {
+  const ServerThread server(directory());
+  const auto store = open();
+  constexpr std::uint64_t part_bytes = 100;
+  std::vector<std::string> texts;
+  for (int number = 0; number < 50; ++number) texts.push_back(fmt::format("text {}", number));
+  const std::vector<std::string_view> keys(texts.begin(), texts.end());
+  const auto buffer = store->allocate_buffer(part_bytes * keys.size()).value();
+  std::vector<engine::ValueBuffer> parts;
+  for (std::size_t index = 0; index < keys.size(); ++index) {
+    store->set(keys[index], keys[index]);
+    parts.push_back(buffer.part(index * part_bytes, part_bytes));
+  }
+  const std::vector<engine::GetResult> results = store->get_many(keys, parts);
+  for (std::size_t index = 0; index < keys.size(); ++index) {
+    ASSERT_TRUE(results[index].place.has_value()) << keys[index];
+    EXPECT_EQ(text_in(parts[index], results[index]), keys[index]);
+  }
+}
+
+TEST_F(StoreTest, ABufferServesTheNextConnection) {
+  std::optional<ServerThread> server(std::in_place, directory());
+  const auto store = open();
+  const auto buffer = store->allocate_buffer(1'000).value();
+  for (const std::string_view value : {"first", "second"}) {
+    EXPECT_TRUE(eventually([&] { return store->set("key", value).answer == Answer::stored; }));
+    const engine::GetResult result = store->get("key", buffer);
+    ASSERT_TRUE(result.place.has_value());
+    EXPECT_EQ(text_in(buffer, result), value);
+    server.reset();
+    EXPECT_TRUE(
+        eventually([&] { return store->get("key", buffer).answer == Answer::disconnected; }));
+    server.emplace(directory());
+  }
+}
+
+// A limit that has room for a few of them.
+TEST_F(StoreTest, MemoryOfBuffersIsFreeAfterTheLastHandle) {
+  constexpr std::uint64_t size_bytes = std::uint64_t{64} << 20U;
+  const ServerThread server(directory());
+  StoreOptions limited = options();
+  limited.fabric.memory_limit_bytes = 4 * size_bytes;
+  const auto store = Store::open(limited).value();
+  store->set("key", "value");
+  for (int number = 0; number < 20; ++number) {
+    const auto buffer = store->allocate_buffer(size_bytes);
+    ASSERT_TRUE(buffer.has_value()) << number << ": " << buffer.error().detail;
+    const auto part = buffer->part(size_bytes / 2, 1'000);
+    EXPECT_EQ(text_in(part, store->get("key", part)), "value");
+  }
+  std::vector<engine::ValueBuffer> buffers;
+  for (auto buffer = store->allocate_buffer(size_bytes); buffer;
+       buffer = store->allocate_buffer(size_bytes)) {
+    buffers.push_back(*buffer);
+    ASSERT_LT(buffers.size(), 5U);
+  }
+  EXPECT_FALSE(buffers.empty());
+}
+
+// Each thread destroys buffers while others use theirs.
+TEST_F(StoreTest, ManyThreadsUseBuffersOfOneStore) {
+  const ServerThread server(directory());
+  const auto store = open();
+  std::atomic<int> wrong = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < 4; ++thread) {
+      threads.emplace_back([&, thread] {
+        const std::string key = fmt::format("key {}", thread);
+        store->set(key, key);
+        for (int round = 0; round < 50; ++round) {
+          const auto buffer = store->allocate_buffer(1'000).value();
+          wrong += text_in(buffer, store->get(key, buffer)) == key ? 0 : 1;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST_F(StoreTest, ABatchReconnectsToARestartedServer) {
