@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t quota_region_bytes = 1'024;
 // A region each millisecond.
 constexpr std::uint64_t quota_bytes_per_second = 1'000 * quota_region_bytes;
-constexpr std::uint64_t sets_per_region = 8;  // of values that take 128 bytes with their key
+constexpr std::uint64_t sets_per_region = 7;  // of values that take 136 bytes with their key
 
 StoreOptions with_quota(std::uint64_t bytes_per_second, std::uint64_t seed = 1) {
   StoreOptions options;
@@ -71,7 +71,7 @@ TEST(WriteQuota, LetsAClientThatWritesLittleGoOn) {
     });
     store.add_client([](fabric::Host& host, Client& client) {
       for (int round = 0; round < 6; ++round) {
-        EXPECT_LT(write_much(host, client, 1, sets_per_region), millisecond_ns / 4);
+        EXPECT_LT(write_much(host, client, 1, sets_per_region / 2), millisecond_ns / 4);
         host.sleep_until(host.now_ns() + 2 * millisecond_ns);
       }
     });
