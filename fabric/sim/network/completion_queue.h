@@ -54,7 +54,8 @@ class CompletionQueueState {
     reserved_ += entries;
   }
   // Gives back the entries that a closed queue pair had reserved, and drops its completions. With
-  // completions_outlive_queue_pair, they stay, each in an entry that is reserved until it is polled.
+  // completions_outlive_queue_pair, they stay, each in an entry that is reserved until it is
+  // polled.
   void release(const PollEffects& effects, std::uint32_t entries);
 
   // Appends an entry, which the caller fills, and wakes those who wait.

@@ -1,6 +1,6 @@
-// The cost of exchanging messages in a timed run: a client sends a request, the server answers it at
-// once, and the client sends the next one. The server has one thread for all its clients. This is
-// the measurement of section 2.1 of Pilaf's paper.
+// The cost of exchanging messages in a timed run: a client sends a request, the server answers it
+// at once, and the client sends the next one. The server has one thread for all its clients. This
+// is the measurement of section 2.1 of Pilaf's paper.
 #pragma once
 
 #include <cstdint>
