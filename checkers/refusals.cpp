@@ -234,7 +234,7 @@ std::string RefusalChecker::objection_to(const Denial& denial, const Call& call)
 RefusalChecker::Call RefusalChecker::on_call(std::span<const RegionInspection> regions,
                                              std::uint64_t cleanups, std::uint64_t time_ns) {
   note_table();
-  Call call{.moment = moment_, .time_ns = time_ns, .cleanups = cleanups};
+  Call call{.moment = moment_, .time_ns = time_ns, .walk_ns = time_ns, .cleanups = cleanups};
   for (const RegionInspection& region : regions) {
     call.last_incarnation = std::max(call.last_incarnation, region.incarnation);
   }
@@ -271,9 +271,10 @@ std::string RefusalChecker::objection_to(const Call& call, const Operation& oper
                                          std::uint64_t time_ns) const {
   const std::uint64_t lasted_ns = time_ns - call.time_ns;
   const bool is_overdue = lasted_ns >= rules_.server_timeout_ns;
-  const bool may_have_walked = rules_.longest_walk_ns && lasted_ns >= *rules_.longest_walk_ns;
+  const bool may_have_walked =
+      rules_.longest_walk_ns && time_ns - call.walk_ns >= *rules_.longest_walk_ns;
   if (refusal == Refusal::timed_out) {
-    return is_overdue || may_have_walked ? "" : "the time-out was not over";
+    return is_overdue || may_have_walked ? "" : "neither the time-out nor that of a walk was over";
   }
   const std::uint64_t container_bytes = engine::container_bytes(
       operation.key.size(), rules_.value_prefix_bytes + operation.value.size());

@@ -22,7 +22,8 @@
 //   time-out. A SET overwrites if
 //   its key had a container of at least that length from the call to the refusal. Other operations
 //   are never refused like this. A failed registration of memory during the operation excuses any.
-// - timed_out: the operation lasted at least as long as the time-out, or as a walk may last.
+// - timed_out: the operation lasted at least as long as the time-out, or its last walk as long as a
+//   walk may last.
 //
 // Properties: "refusal.value-too-large", "refusal.table-full", "refusal.out-of-memory",
 // "refusal.timed-out".
@@ -72,6 +73,7 @@ class RefusalChecker {
   struct Call {
     std::uint64_t moment = 0;
     std::uint64_t time_ns = 0;
+    std::uint64_t walk_ns = 0;           // when its last walk began, or earlier
     std::uint64_t last_incarnation = 0;  // of the regions granted before the call
     std::uint64_t cleanups = 0;          // begun before the call
   };

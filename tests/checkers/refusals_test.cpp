@@ -432,6 +432,19 @@ TEST_F(RefusalTest, AWalkMayEndBeforeTheTimeOut) {
   expect_violation(checker_.judgement(), "refusal.timed-out");
 }
 
+TEST_F(RefusalTest, AWalkHasItsTimeFromItsOwnBeginning) {
+  RefusalRules rules = refusal_rules;
+  rules.longest_walk_ns = 300;
+  checker_ = RefusalChecker(rules);
+  const Operation operation{.kind = OperationKind::get, .key = "key"};
+  RefusalChecker::Call restarted = call();
+  restarted.walk_ns = 200;
+  checker_.on_refused(restarted, operation, Refusal::timed_out, Need::any_key, 0, 500, 9);
+  expect_no_violation();
+  checker_.on_refused(restarted, operation, Refusal::timed_out, Need::any_key, 0, 499, 9);
+  expect_violation(checker_.judgement(), "refusal.timed-out");
+}
+
 // Connections
 
 TEST(Disconnections, NeedABrokenConnectionAndAReason) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "engine/server/client_channel.h"
 #include "tests/engine/store.h"
 #include "tools/scenarios/store/raw_client.h"
 
@@ -181,6 +182,29 @@ TEST(ClientThatSendsAndDoesNotReceive, IsExpelled) {
         for (int count = 0; count < 40; ++count) client.send({.kind = MessageKind::heartbeat});
       },
       engine::Breach::too_many_messages, 0);
+}
+
+// The server's messages stay in flight. Until all its buffers are, each of them confirms half of
+// the credits. The client may then use all its credits once more.
+TEST(ClientThatSendsAndDoesNotReceive, MayUseAllItsCredits) {
+  fabric::FiberStackPool stacks;
+  TestStore store(short_timeouts(1), stacks);
+  store.add_host("sender", [&](fabric::Host& host) {
+    const auto sender = RawClient::connect(host, store.address(), {.receive_requests = 0});
+    ASSERT_NE(sender, nullptr);
+    const auto send = [&] {
+      EXPECT_TRUE(sender->send({.kind = MessageKind::heartbeat}));
+      host.sleep_until(host.now_ns() + 50 * microsecond_ns);
+    };
+    constexpr std::uint64_t confirmed =
+        engine::ClientChannel::send_count * engine::message_credits / 2;
+    for (std::uint64_t count = 0; count < confirmed + engine::message_credits; ++count) send();
+    EXPECT_EQ(store.server()->inspect().statistics.clients_expelled, 0U);
+    send();
+    EXPECT_EQ(store.server()->inspect().last_breach, engine::Breach::too_many_messages);
+  });
+  const StoreRun run = store.run();
+  EXPECT_TRUE(run.problems.empty()) << describe(run);
 }
 
 // The client sends as fast as the network permits. A client that also reads its messages does not

@@ -141,6 +141,12 @@ void add_campaign_options(CLI::App& command, CampaignTexts& texts) {
                   "regions: none, some or only")
       ->check(CLI::IsMember({"none", "some", "only"}))
       ->capture_default_str();
+  command
+      .add_option("--moves", texts.moves,
+                  "share of scenarios in which the cleanup moves keys all the time: none, some or "
+                  "only")
+      ->check(CLI::IsMember({"none", "some", "only"}))
+      ->capture_default_str();
   add_simulation_options(command, texts.simulation);
 }
 
@@ -172,6 +178,7 @@ tl::expected<store_scenario::ScenarioChoices, std::string> parse_campaign(
   choices.ends = parse_share(texts.ends);
   choices.set_many = parse_share(texts.set_many);
   choices.tricks = parse_share(texts.tricks);
+  choices.moves = parse_share(texts.moves);
   auto simulation = parse_simulation(texts.simulation);
   if (!simulation) return tl::unexpected(simulation.error());
   choices.strategy = simulation->strategy;

@@ -38,6 +38,7 @@ struct CampaignTexts {
   std::string ends = "none";
   std::string set_many = "none";
   std::string tricks = "none";
+  std::string moves = "none";
 };
 
 CLI::Option* add_blocks_option(CLI::App& command, CampaignTexts& texts);

@@ -14,9 +14,12 @@ LINES = (
     "", "--hostile only", "--blocks only", "--caches only", "--growth only", "--warm-restarts only",
     "--memory-growth only", "--tag-worlds only", "--scans only --caches some --growth some",
     "--tricks only", "--set-many only --caches some", "--ends only",
+    "--moves only", "--moves only --scans only",
     "--keys 16 --slots 16 --operations 20",
     "--store cluster", "--store changing-cluster",
     "--store changing-cluster --warm-restarts only", "--store changing-cluster --caches only",
+    "--store changing-cluster --simulator fault_rate.client_pause=40 "
+    "--simulator longest_stall_ns=1000000",
 )
 TURN_SECONDS = 1.5
 FIRST_SCHEDULES = 200

@@ -203,7 +203,8 @@ void ChangeRun::give_up(fabric::Host& host, std::size_t number) {
 }
 
 bool ChangeRun::change(fabric::Host& host, std::size_t number, bool is_repeated) {
-  ChangeAttempt attempt{.number = number, .strays = StrayWatch(is_repeated)};
+  ChangeAttempt attempt{
+      .number = number, .strays = StrayWatch(is_repeated), .lease = LeaseWatch(times_.lease_ns)};
   if (warm_restarts_) attempt.restarts.emplace(warm_restarts_->watch(), number);
   Directory directory = directory_of_change(host, attempt);
   engine::ChangeTools tools{
@@ -233,9 +234,10 @@ Directory ChangeRun::directory_of_change(fabric::Host& host, ChangeAttempt& atte
                },
            .on_replaced = [this, &attempt] { note_late_losses(attempt.found); },
            .on_read =
-               [this, &attempt](const PlacementDirectory::Entry& entry, std::uint64_t duration_ns) {
-                 attempt.strays.on_list_read(entry.list);
-                 hears_late_.reached_if(duration_ns > times_.lease_ns);
+               [this, &attempt](const Directory::Reading& reading) {
+                 attempt.strays.on_list_read(reading.entry.list);
+                 attempt.lease.on_list_read(reading.read_ns);
+                 hears_late_.reached_if(reading.answered_ns - reading.asked_ns > times_.lease_ns);
                }}};
 }
 
@@ -253,7 +255,12 @@ engine::ReachedKeys ChangeRun::reach(fabric::Host& host, std::size_t server,
   auto client = connect(host, server);
   if (client == nullptr) return tl::unexpected(std::string("away"));
   Keys::Options options = options_of_keys(host, server, attempt);
-  options.may_change = may_change;
+  options.may_change = [this, &host, &attempt, may_change] {
+    if (!may_change()) return false;
+    const auto objection = attempt.lease.objection_to_change(host.now_ns());
+    if (objection) world_.fail("cluster.operates-late", *objection);
+    return true;
+  };
   if (warm_restarts_) {
     options.compares_incarnations = warm_restarts_->compares_incarnations();
     options.reconnect = [this, &host, server] { return connect(host, server); };

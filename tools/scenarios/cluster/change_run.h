@@ -26,6 +26,7 @@
 #include "explorer/check/world.h"
 #include "fabric/fabric.h"
 #include "tools/scenarios/cluster/change_tools.h"
+#include "tools/scenarios/cluster/lease_watch.h"
 #include "tools/scenarios/cluster/lifetime_watch.h"
 #include "tools/scenarios/cluster/program.h"
 #include "tools/scenarios/cluster/restart_watch.h"
@@ -61,6 +62,7 @@ class ChangeRun {
   struct ChangeAttempt {
     std::size_t number = 0;  // of the change
     StrayWatch strays;
+    LeaseWatch lease;
     FoundContents found{};
     std::optional<RestartWatch::Attempt> restarts{};  // empty: no memory stays
   };

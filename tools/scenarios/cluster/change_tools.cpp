@@ -18,11 +18,15 @@ void sleep_up_to(fabric::Host& host, std::uint64_t longest_ns) {
 
 tl::expected<engine::PlacementDirectory::Entry, std::string> Directory::read() {
   if (options_.on_call) options_.on_call();
-  const std::uint64_t begun_ns = host_.now_ns();
+  const std::uint64_t asked_ns = host_.now_ns();
   sleep_up_to(host_, longest_way_ns);
-  Entry entry = entry_;
+  const Entry entry = entry_;
+  const std::uint64_t read_ns = host_.now_ns();
   sleep_up_to(host_, longest_way_ns);
-  if (options_.on_read) options_.on_read(entry, host_.now_ns() - begun_ns);
+  if (options_.on_read) {
+    options_.on_read(
+        {.entry = entry, .asked_ns = asked_ns, .read_ns = read_ns, .answered_ns = host_.now_ns()});
+  }
   return entry;
 }
 

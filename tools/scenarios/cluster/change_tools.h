@@ -36,12 +36,18 @@ void sleep_up_to(fabric::Host& host, std::uint64_t longest_ns);
 // etcd takes its time before and after it answers.
 class Directory final : public engine::PlacementDirectory {
  public:
+  struct Reading {
+    const Entry& entry;
+    std::uint64_t asked_ns = 0;
+    std::uint64_t read_ns = 0;  // the directory had the entry then
+    std::uint64_t answered_ns = 0;
+  };
   struct Options {
     std::function<void()> on_call{};      // before each call
     std::function<void()> on_replace{};   // before a call of replace()
     std::function<void()> on_replaced{};  // at the moment when the list is replaced
     // After a call of read().
-    std::function<void(const Entry& entry, std::uint64_t duration_ns)> on_read{};
+    std::function<void(const Reading& reading)> on_read{};
   };
 
   Directory(fabric::Host& host, Entry& entry, Options options)

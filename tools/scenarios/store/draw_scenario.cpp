@@ -310,6 +310,7 @@ Scenario Draw::scenario() {
   special.draw_set_many(scenario);
   special.draw_ends(scenario);
   special.draw_tricks(scenario);
+  special.draw_moves(scenario);
   allow_for_audits(scenario);
   return scenario;
 }

@@ -54,6 +54,10 @@ std::optional<std::uint64_t> longest_walk_ns(const Scenario& scenario) {
   return scenario.heartbeat_timeout_ns / 5 * 3;
 }
 
+std::uint64_t longest_trust_ns(const Scenario& scenario) {
+  return scenario.safeguards.location_expiry ? scenario.location_cache.trust_ns : fabric::never_ns;
+}
+
 checkers::RefusalRules refusal_rules_of(const Scenario& scenario) {
   return {.longest_container_bytes = std::min<std::uint64_t>(scenario.geometry.region_bytes,
                                                              scenario.simulation.max_message_bytes),
@@ -79,13 +83,15 @@ std::optional<checkers::Refusal> refusal_of(engine::Answer answer) {
 }  // namespace
 
 OperationWatch::OperationWatch(const Scenario& scenario, const checkers::TableWatch& table)
-    : geometry_(scenario.geometry),
+    : scenario_(scenario),
+      geometry_(scenario.geometry),
       options_(scenario.simulation),
       table_(table),
       progress_(bounds_of(scenario)),
       may_meet_damage_(!scenario.attacks.empty() ||
                        scenario.safeguards != engine::Safeguards::hardened()),
-      refusals_(refusal_rules_of(scenario)) {}
+      refusals_(refusal_rules_of(scenario)),
+      locations_(longest_trust_ns(scenario)) {}
 
 // The network
 
@@ -110,6 +116,31 @@ void OperationWatch::on_fault(const sim::TraceEvent& fault) {
   if (kind == sim::FaultKind::registration_failure) refusals_.on_registration_failed();
 }
 
+void OperationWatch::on_posted(fabric::FiberId fiber, const sim::TraceEvent& posted) {
+  const auto found = calls_.find(fiber);
+  if (found == calls_.end() || found->second.posted.is_in_batch) return;
+  if (!geometry_.slot_at(posted.offset)) return;
+  switch (posted.posted->opcode) {
+    case fabric::Opcode::read: return on_read_posted(found->second, posted);
+    case fabric::Opcode::compare_and_swap: return on_swap_posted(found->second, posted);
+    default: return;
+  }
+}
+
+// A second reading uses another buffer than the first.
+void OperationWatch::on_read_posted(Call& call, const sim::TraceEvent& posted) {
+  const FirstRead read{.local_offset = posted.posted->local.offset, .remote_offset = posted.offset};
+  if (!call.posted.first_read) call.posted.first_read = read;
+  if (read == call.posted.first_read) call.refusal.walk_ns = posted.time_ns;
+}
+
+void OperationWatch::on_swap_posted(Call& call, const sim::TraceEvent& posted) {
+  if (!std::exchange(call.posted.has_swapped, true) && !call.posted.first_read) {
+    locations_.on_used(*geometry_.slot_at(posted.offset), engine::Entry(posted.posted->compare),
+                       call.operation, call.refusal.time_ns, posted.step);
+  }
+}
+
 void OperationWatch::on_completed(const sim::TraceEvent& completed) {
   const auto status = static_cast<fabric::CompletionStatus>(completed.detail);
   if (status != fabric::CompletionStatus::retry_exceeded) return;
@@ -129,6 +160,7 @@ void OperationWatch::on_connection(const sim::TraceEvent& event) {
 
 void OperationWatch::on_server_restart() {
   refusals_.on_restart();
+  locations_.on_restart();
   requests_denied_ = 0;
   overwrites_denied_ = 0;
   for (auto& [fiber, call] : calls_) call.overwrites_slot.reset();
@@ -139,7 +171,10 @@ void OperationWatch::on_server_started(std::uint64_t time_ns) {
   refusals_.on_table(table_, geometry_, time_ns);
 }
 
-void OperationWatch::on_entry_changed(std::uint64_t slot, std::uint64_t time_ns) {
+void OperationWatch::on_entry_changed(std::uint64_t slot, engine::Entry previous,
+                                      std::uint64_t time_ns) {
+  locations_.on_replaced(slot, previous, time_ns);
+  locations_.on_present(slot, table_.entry(slot));
   progress_.on_change(table_.is_any_locked(), time_ns);
   refusals_.on_table(table_, geometry_, time_ns);
   for (auto& [fiber, call] : calls_) {
@@ -182,9 +217,11 @@ void OperationWatch::on_called(fabric::FiberId fiber, const checkers::Operation&
                                std::uint64_t time_ns) {
   const engine::ServerBooks books = server == nullptr ? engine::ServerBooks{} : server->books();
   Call& call =
-      calls_[fiber] = {.progress = progress_.on_call(time_ns),
+      calls_[fiber] = {.operation = operation,
+                       .progress = progress_.on_call(time_ns),
                        .refusal = refusals_.on_call(books.regions, books.cleanups, time_ns),
-                       .queue_pair = queue_pair};
+                       .queue_pair = queue_pair,
+                       .posted = {.is_in_batch = scenario_.clients[operation.client].batch > 1}};
   if (!stores_value(operation.kind)) return;
   call.needed_bytes = geometry_.round_up_to_unit(engine::container_bytes(
       operation.key.size(), geometry_.value_prefix_bytes() + operation.value.size()));
@@ -230,6 +267,7 @@ void OperationWatch::add_violations(std::vector<Judgement>& violations) const {
   add(progress_.judgement());
   if (!may_meet_damage_) add(refusals_.judgement());
   add(disconnections_.judgement());
+  add(locations_.judgement());
 }
 
 }  // namespace falafel::store_scenario

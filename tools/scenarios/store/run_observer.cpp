@@ -133,6 +133,7 @@ void RunObserver::on_request_posted(const sim::TraceEvent& event) {
   parties_.on_posted(event.subject, fiber);
   if (parties_.is_hostile(event.subject)) return;
   note_denials(event.time_ns);
+  operations_.on_posted(fiber, event);
   if (Parties::is_client(parties_.of_queue_pair(event.subject))) {
     ends_.on_posted(event.subject, event.place);
   }
@@ -278,7 +279,7 @@ void RunObserver::swap_entry(std::uint32_t party, const sim::TraceEvent& event,
     const bool is_judged = Parties::is_client(party) && !is_hostile;
     const auto client = is_judged ? std::optional(party) : std::nullopt;
     memory_.on_entry_changed(*slot, next, client, view, event.step);
-    operations_.on_entry_changed(*slot, event.time_ns);
+    operations_.on_entry_changed(*slot, previous, event.time_ns);
     fresh_keys_.on_changed(memory_.table(), *slot, is_hostile, world_.last_time());
   });
 }

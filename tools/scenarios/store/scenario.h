@@ -253,6 +253,9 @@ struct ScenarioChoices {
   // Scenarios with a hostile client that plays tricks (trick_worlds.h). Only if all safeguards are
   // on.
   Share tricks = Share::none;
+  // Scenarios in which the cleanup moves keys all the time (move_worlds.h). Only if all safeguards
+  // are on.
+  Share moves = Share::none;
   // Valid options of the simulator by name and value (sim::set_option), regardless of the seed.
   std::vector<std::pair<std::string, std::string>> simulator_options;
 };

@@ -9,6 +9,7 @@
 #include "tools/scenarios/store/growth_worlds.h"
 #include "tools/scenarios/store/hostile_worlds.h"
 #include "tools/scenarios/store/memory_growth_worlds.h"
+#include "tools/scenarios/store/move_worlds.h"
 #include "tools/scenarios/store/scan_worlds.h"
 #include "tools/scenarios/store/set_many_worlds.h"
 #include "tools/scenarios/store/tag_world.h"
@@ -32,6 +33,7 @@ constexpr std::uint64_t heard_close_stream = 0x6865617220636c6f;
 constexpr std::uint64_t set_many_stream = 0x7365745f6d616e79;
 constexpr std::uint64_t end_stream = 0x656e64206f66206f;
 constexpr std::uint64_t trick_stream = 0x747269636b732121;
+constexpr std::uint64_t move_stream = 0x6d6f766573206f66;
 
 }  // namespace
 
@@ -163,6 +165,20 @@ void SpecialWorlds::draw_tricks(Scenario& scenario) const {
   fabric::RandomGenerator random(seed_ ^ trick_stream);
   const bool is_one = random.below(2) == 0;
   if (is_one || choices_.tricks == Share::only) add_tricks(random, scenario);
+}
+
+// Half of the worlds with `some`, except those in which tags wrap around or the table grows.
+void SpecialWorlds::draw_moves(Scenario& scenario) const {
+  const bool is_hardened = choices_.safeguards == engine::Safeguards::hardened();
+  const bool wraps = scenario.geometry.tag_bits != engine::most_tag_bits;
+  if (choices_.moves == Share::none || !is_hardened || wraps) return;
+  if (scenario.geometry.can_grow()) return;
+  fabric::RandomGenerator random(seed_ ^ move_stream);
+  const bool is_one = random.below(2) == 0;
+  const bool may_scan = choices_.scans == Share::only || random.below(2) == 0;
+  const bool scans = choices_.scans != Share::none && may_scan;
+  if (!is_one && choices_.moves == Share::some) return;
+  make_keys_move(random, scans ? MovesBeside::scans : MovesBeside::searches, scenario);
 }
 
 }  // namespace falafel::store_scenario

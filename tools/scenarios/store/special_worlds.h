@@ -26,6 +26,7 @@ class SpecialWorlds {
   void draw_ends(Scenario& scenario) const;
   void draw_set_many(Scenario& scenario) const;
   void draw_tricks(Scenario& scenario) const;
+  void draw_moves(Scenario& scenario) const;
 
  private:
   const ScenarioChoices& choices_;

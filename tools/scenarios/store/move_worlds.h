@@ -1,0 +1,26 @@
+// Scenarios in which the cleanup moves keys all the time, while clients look for these keys.
+//
+// The keys form one chain at the start of the table. The first client fills it and removes all of
+// its keys but the last one, again and again, so the cleanup moves that key through the chain. In
+// some worlds it removes only the first one, so the cleanup moves all others. The other clients GET
+// and overwrite the keys, or scan them.
+//
+// What others must not overlook happens between two words of a READ, or between two swaps of the
+// server. READs and swaps therefore stall often, and as long as a move takes. Where clients scan,
+// READs have all words of the chain, and the server's processor usually moves entries, which takes
+// few steps. Where they search, READs are short, and the server's device usually makes the swaps.
+#pragma once
+
+#include <cstdint>
+
+#include "fabric/random.h"
+#include "tools/scenarios/store/scenario.h"
+
+namespace falafel::store_scenario {
+
+enum class MovesBeside : std::uint8_t { searches, scans };
+
+// `scenario` is complete otherwise. It has no hostile client afterwards.
+void make_keys_move(fabric::RandomGenerator& random, MovesBeside beside, Scenario& scenario);
+
+}  // namespace falafel::store_scenario
