@@ -100,6 +100,7 @@ void Silence::on_look(std::uint64_t time_ns, std::uint64_t step) {
   waited_ns_ = 0;
   for (auto& [number, client] : clients_) {
     client.heard_from_ns = client.arrived_ns;
+    if (client.readings_left > 0) client.heard_until_ns = time_ns;  // a look reads messages, too
     const std::uint64_t deadline_ns = latest_deadline_ns(client);
     if (deadline_ns == fabric::never_ns) continue;
     if (time_ns <= deadline_ns + timeout_ns_ / tolerance_divisor) continue;

@@ -178,6 +178,18 @@ TEST_F(SilenceTest, IsNotSurelyExcusedAfterAShortStall) {
   expect_holds();
 }
 
+// The look itself reads the message, so the server plans to look again a time-out later.
+TEST_F(SilenceTest, IsNotSurelyExcusedIfTheLookHeardTheClient) {
+  connect(0);
+  look(10);
+  hear(300);
+  silence_.on_waited(390);
+  silence_.on_look(400, 400);
+  silence_.on_look(1'400, 1'400);
+  fence(1'400);
+  expect_holds();
+}
+
 TEST_F(SilenceTest, EndsAtLastWithAFence) {
   look(0);
   connect(0);
