@@ -11,7 +11,7 @@
 #include "falafel/store.h"
 
 struct falafel_buffer {
-  const falafel::Store* store;
+  const falafel::Store* store = nullptr;
   falafel::engine::ValueBuffer memory;
 };
 
