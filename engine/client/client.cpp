@@ -56,7 +56,11 @@ std::optional<std::string> find_invalid_option(const ClientOptions& options,
 fabric::Result<std::unique_ptr<Client>> Client::connect(fabric::Host& host,
                                                         const fabric::Address& server,
                                                         const ClientOptions& options) {
-  const fabric::DeviceAttributes& device = host.device(0).attributes();
+  if (auto problem =
+          find_out_of_range("device_index", options.device_index, 0, host.device_count() - 1)) {
+    return fabric::make_error(fabric::ErrorCode::invalid_argument, std::move(*problem));
+  }
+  const fabric::DeviceAttributes& device = host.device(options.device_index).attributes();
   if (auto problem = Session::find_unmet_requirement(device)) {
     return fabric::make_error(fabric::ErrorCode::unsupported, std::move(*problem));
   }

@@ -1,6 +1,7 @@
 // The options of a client.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "engine/safeguards.h"
@@ -42,6 +43,9 @@ struct LocationCacheOptions {
 
 struct ClientOptions {
   Safeguards safeguards = Safeguards::hardened();
+  // The device of the host by which the client reaches the server. Each client uses one device, and
+  // clients of different devices share a store.
+  std::size_t device_index = 0;
   ReadaheadOptions readahead{};
   LocationCacheOptions location_cache{};
   // Maximum number of concurrent operations; further ones wait.

@@ -16,7 +16,7 @@ fabric::Result<void> OperationSlots::prepare(fabric::ProtectionDomain& domain,
   const std::uint64_t longest_table = geometry.entries_of(geometry.most_tables - 1);
   chunk_entries_ = std::min<std::uint64_t>(readahead.chunk_entries, longest_table);
   const std::uint64_t chunks = geometry.fingerprint_bits > 0 ? 2 : 1;
-  longest_request_bytes_ = host_.device(0).attributes().max_message_bytes;
+  longest_request_bytes_ = host_.device(options.device_index).attributes().max_message_bytes;
   entries_per_buffer_ =
       std::min({chunks * chunk_entries_, longest_table, longest_request_bytes_ / entry_bytes});
   const std::uint64_t size_bytes = fabric::word_bytes + 2 * entries_per_buffer_ * entry_bytes +

@@ -37,7 +37,7 @@ class OperationSlots {
   // room for two chunks, because the second reading of a longer chain then takes one round trip.
   std::uint64_t chunk_entries() const { return chunk_entries_; }
   std::uint64_t entries_per_buffer() const { return entries_per_buffer_; }
-  // The limit of this host's device.
+  // The limit of the client's device.
   std::uint64_t longest_request_bytes() const { return longest_request_bytes_; }
 
   bool has_free() const;

@@ -145,7 +145,7 @@ PendingOperation::Load PendingOperation::load_through(LoadedContainer& container
 // The container may be longer than one request of this device, because another client's device may
 // allow larger requests.
 bool PendingOperation::read_rest(const LoadedContainer& container, std::uint64_t begin) {
-  const std::uint64_t longest = host().device(0).attributes().max_message_bytes;
+  const std::uint64_t longest = session_->device().attributes().max_message_bytes;
   while (begin < container.loaded_bytes) {
     const std::uint64_t length = std::min(container.loaded_bytes - begin, longest);
     auto request = buffers_.read_part(container, begin, length);

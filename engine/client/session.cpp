@@ -19,8 +19,7 @@ namespace {
 constexpr std::uint32_t send_requests_per_operation = max_containers_ahead + 1;
 constexpr std::uint32_t heartbeats_per_timeout = 5;
 
-std::uint32_t send_capacity(fabric::Host& host, const ClientOptions& options) {
-  const fabric::DeviceAttributes& device = host.device(0).attributes();
+std::uint32_t send_capacity(const fabric::DeviceAttributes& device, const ClientOptions& options) {
   const std::uint32_t wanted = (options.max_operations_in_flight + 1) * send_requests_per_operation;
   return std::min(wanted, Session::requests_at_a_time(device));
 }
@@ -88,8 +87,8 @@ fabric::Result<void> Session::open(const fabric::Address& server) {
 
 fabric::Result<ServerHello> Session::connect(const fabric::Address& server,
                                              std::uint64_t deadline_ns) {
-  fabric::Device& device = host_.device(0);
-  const std::uint32_t capacity = send_capacity(host_, options_);
+  fabric::Device& device = this->device();
+  const std::uint32_t capacity = send_capacity(device.attributes(), options_);
   domain_ = device.create_protection_domain();
   auto for_sends = device.create_completion_queue(capacity);
   if (!for_sends) return tl::unexpected(for_sends.error());
@@ -161,7 +160,7 @@ fabric::Result<void> Session::read_superblock(std::uint64_t promised_bytes) {
   server_.containers_begin = server_.geometry.region_offset(0);
   server_.containers_end = server_.geometry.mature_end();
   server_.largest_container_bytes = std::min<std::uint64_t>(
-      server_.geometry.region_bytes, host_.device(0).attributes().max_message_bytes);
+      server_.geometry.region_bytes, device().attributes().max_message_bytes);
   server_.hash_key = superblock->hash_key;
   server_.incarnation = superblock->incarnation;
   return {};

@@ -46,6 +46,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void say_goodbye();
 
   fabric::Host& host() { return host_; }
+  fabric::Device& device() const { return host_.device(options_.device_index); }
   const ClientOptions& options() const { return options_; }
   const ServerMemory& server() const { return server_; }
   // The tables in use, as far as this client knows. They only advance.

@@ -58,6 +58,7 @@ void TestStore::add_client(ClientBody body) {
 void TestStore::add_host(const std::string& name, HostBody body) {
   ++unfinished_bodies_;
   simulation_->add_host({.name = name,
+                         .device_count = options_.client_device_count,
                          .max_registrations = options_.client_max_registrations,
                          .max_queue_requests = options_.client_max_queue_requests},
                         [this, body](fabric::Host& host) { run_body(host, body); });

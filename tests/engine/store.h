@@ -47,6 +47,7 @@ struct StoreOptions {
   std::size_t server_max_registrations = sim::HostOptions::without_limit;
   // for each host except the server
   std::size_t client_max_registrations = sim::HostOptions::without_limit;
+  std::size_t client_device_count = 1;
   std::uint32_t client_max_queue_requests = sim::HostOptions{}.max_queue_requests;
   bool server_destruction_drains = false;
   std::uint64_t seed = 1;
