@@ -81,6 +81,13 @@ std::string set_in_fabric(ClusterOptions& options, std::string_view text) {
   return convert(text, options.store.fabric.*member);
 }
 
+template <auto member>
+std::string set_in_spare(ClusterOptions& options, std::string_view text) {
+  std::optional<SparePort>& spare = options.store.fabric.spare;
+  if (!spare) spare.emplace();
+  return convert(text, *spare.*member);
+}
+
 struct Option {
   std::string_view name;
   std::string (*set)(ClusterOptions& options, std::string_view text);
@@ -98,6 +105,10 @@ constexpr std::array option_table{
     Option{"traffic_class", &set_in_fabric<&FabricOptions::traffic_class>},
     Option{"service_level", &set_in_fabric<&FabricOptions::service_level>},
     Option{"own_address", &set_in_fabric<&FabricOptions::own_address>},
+    Option{"spare_device", &set_in_spare<&SparePort::device>},
+    Option{"spare_port", &set_in_spare<&SparePort::port>},
+    Option{"spare_gid_index", &set_in_spare<&SparePort::gid_index>},
+    Option{"spare_own_address", &set_in_spare<&SparePort::own_address>},
     Option{"max_operations_in_flight", &set_in_store<&StoreOptions::max_operations_in_flight>},
     Option{"location_cache_entries", &set_in_store<&StoreOptions::location_cache_entries>},
     Option{"connect_timeout_ns", &set_in_store<&StoreOptions::connect_timeout_ns>},

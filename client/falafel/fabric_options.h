@@ -10,6 +10,15 @@
 
 namespace falafel {
 
+// verbs: a second port of a client's machine. See the options of the same names below; at least one
+// of them must be set.
+struct SparePort {
+  std::string device{};
+  std::uint8_t port = 0;
+  std::optional<std::uint8_t> gid_index{};
+  std::string own_address{};
+};
+
 struct FabricOptions {
   // shm: shared memory of this machine. verbs: InfiniBand or RoCE, if the library was built with
   // it. With verbs, servers are named by their addresses.
@@ -34,6 +43,10 @@ struct FabricOptions {
   std::uint8_t service_level = 0;
   // verbs: the address or name of this machine for clients. Empty: the machine's own name.
   std::string own_address{};
+  // verbs: another port. A store connects by it when it cannot by the first one, and the other way
+  // round. The server must be reachable from both (docs/deploy.md, "A client with two ports").
+  // Servers and the commands of falafel use one port.
+  std::optional<SparePort> spare{};
   // Receives what the fabric reports about itself. verbs: what the device says, such as that a
   // port goes down, and its own text for the first failure of each connection. Servers: that no
   // file descriptor is left for clients. May be called from any thread of the library.

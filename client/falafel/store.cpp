@@ -15,6 +15,7 @@
 #include "engine/client/client.h"
 #include "fabric/assert.h"
 #include "falafel/connecting.h"
+#include "falafel/device_rotation.h"
 #include "falafel/fabric_choice.h"
 #include "falafel/operation_meter.h"
 
@@ -47,10 +48,14 @@ class Store::Connection {
  private:
   Connection(const StoreOptions& options, std::unique_ptr<Fabric> fabric,
              std::unique_ptr<fabric::RealTimeHost> host)
-      : options_(options), fabric_(std::move(fabric)), host_(std::move(host)) {}
+      : options_(options),
+        fabric_(std::move(fabric)),
+        host_(std::move(host)),
+        devices_(host_->device_count()) {}
 
   // Runs on a fiber of the host; only one thread runs the host at a time.
   fabric::Result<void> connect();
+  fabric::Result<void> connect_by(std::size_t device_index);
   void disconnect();
   engine::LocationCacheOptions location_cache() const;
   bool has_connection();
@@ -63,6 +68,7 @@ class Store::Connection {
   OperationMeter meter_;  // outlives the client
   std::unique_ptr<Fabric> fabric_;
   std::unique_ptr<fabric::RealTimeHost> host_;
+  DeviceRotation devices_;
   std::unique_ptr<engine::Client> client_;
   // The last handle of each buffer is here, because only the host's fibers may destroy the memory.
   std::vector<engine::ValueBuffer> buffers_;
@@ -123,7 +129,12 @@ engine::LocationCacheOptions Store::Connection::location_cache() const {
 }
 
 fabric::Result<void> Store::Connection::connect() {
+  return devices_.connect_by_any([this](std::size_t index) { return connect_by(index); });
+}
+
+fabric::Result<void> Store::Connection::connect_by(std::size_t device_index) {
   const engine::ClientOptions client_options{
+      .device_index = device_index,
       .readahead = fabric_->readahead(),
       .location_cache = location_cache(),
       .max_operations_in_flight = options_.max_operations_in_flight,

@@ -50,6 +50,7 @@ struct StoreOptions {
   // trip. A key takes 104 bytes, more if it is longer than 15 bytes. 0: none; absent: 65,536, or
   // none over shared memory, where a round trip costs no more than a look into the cache.
   std::optional<std::uint32_t> location_cache_entries{};
+  // By each port (FabricOptions::spare).
   std::uint64_t connect_timeout_ns = 5'000'000'000;
   // An operation waits this long for a server that does not respond, and then answers `timed_out`.
   std::uint64_t server_timeout_ns = engine::default_server_timeout_ns;

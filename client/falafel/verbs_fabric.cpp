@@ -19,6 +19,22 @@ verbs::HostOptions options_of_host(const FabricOptions& options, const std::stri
           .report_failure = options.report_failure};
 }
 
+// The store takes turns with the devices that there are at its start.
+verbs::HostOptions options_of_client(const FabricOptions& options, const std::string& name) {
+  verbs::HostOptions host = options_of_host(options, name);
+  if (!options.spare) return host;
+  verbs::DeviceOptions& first = host.devices.front();
+  verbs::DeviceOptions spare = first;  // the same network
+  first.own_address = options.own_address;
+  spare.name = options.spare->device;
+  spare.port = options.spare->port;
+  spare.gid_index = options.spare->gid_index;
+  spare.own_address = options.spare->own_address;
+  host.devices.push_back(std::move(spare));
+  host.needs_all_devices = false;
+  return host;
+}
+
 // Hosts are named by the addresses on which they listen.
 class VerbsFabric final : public Fabric {
  public:
@@ -29,7 +45,7 @@ class VerbsFabric final : public Fabric {
     return verbs::Host::create(options_of_host(options_, name));
   }
   fabric::Result<std::unique_ptr<fabric::RealTimeHost>> create_client_host() override {
-    return create_host(own_server_name(options_));
+    return verbs::Host::create(options_of_client(options_, own_server_name(options_)));
   }
 
   ServerPresence look_for(const fabric::Address& /*server*/) const override {

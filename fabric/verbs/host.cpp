@@ -1,5 +1,7 @@
 #include "fabric/verbs/host.h"
 
+#include <optional>
+
 namespace falafel::verbs {
 
 using fabric::ErrorCode;
@@ -15,22 +17,34 @@ Host::~Host() { scheduler().unwind_all(); }
 
 Result<std::unique_ptr<Host>> Host::create(const HostOptions& options) {
   auto network = std::make_unique<Network>(options.report_failure);
-  const auto address = resolve_gid(network->reactor(), options.name);
-  if (!address) {
-    return make_error(ErrorCode::invalid_argument, fmt::format("name: {}", address.error().detail));
-  }
   std::unique_ptr<Host> host(new Host(options, std::move(network)));
+  std::optional<fabric::Error> problem;
   for (const DeviceOptions& wanted : options.devices) {
-    auto port = open_port(wanted, *address);
-    if (!port) return tl::unexpected(port.error());
-    if (!host->memory_options_.numa_node) {
-      host->memory_options_.numa_node = numa_node_of(*port->context);
+    auto device = host->open_device(wanted);
+    if (device) {
+      host->devices_.push_back(std::move(*device));
+      continue;
     }
-    auto device = Device::open(host->scheduler(), *host->network_, options.name, std::move(*port));
-    if (!device) return tl::unexpected(device.error());
-    host->devices_.push_back(std::move(*device));
+    if (options.needs_all_devices) return tl::unexpected(device.error());
+    host->network_->report_failure("a device is left out: " + device.error().detail);
+    if (!problem) problem = device.error();
   }
+  if (host->devices_.empty() && problem) return tl::unexpected(std::move(*problem));
   return host;
+}
+
+Result<std::unique_ptr<Device>> Host::open_device(const DeviceOptions& options) {
+  const bool has_own = !options.own_address.empty();
+  const auto address = resolve_gid(network_->reactor(), has_own ? options.own_address : name());
+  if (!address) {
+    return make_error(
+        ErrorCode::invalid_argument,
+        fmt::format("{}: {}", has_own ? "own_address" : "name", address.error().detail));
+  }
+  auto port = open_port(options, *address);
+  if (!port) return tl::unexpected(port.error());
+  if (!memory_options_.numa_node) memory_options_.numa_node = numa_node_of(*port->context);
+  return Device::open(scheduler(), *network_, name(), std::move(*port));
 }
 
 std::string Host::obstacle_to_paging() const {

@@ -39,6 +39,7 @@ class Host final : public fabric::RealTimeHost {
 
  private:
   Host(const HostOptions& options, std::unique_ptr<Network> network);
+  fabric::Result<std::unique_ptr<Device>> open_device(const DeviceOptions& options);
   fabric::Result<std::shared_ptr<fabric::MemoryBlock>> map_kept(
       const std::shared_ptr<fabric::KeptFile>& file) override {
     return map_kept_block(scheduler(), file);

@@ -30,6 +30,9 @@ struct DeviceOptions {
   // On InfiniBand, the service level of what this host sends, 0 to 15; on RoCE, the priority of
   // the VLAN tag, 0 to 7.
   std::uint8_t service_level = 0;
+  // On RoCE, the address that chooses the port and the GID. Empty: the host's name. Unless a device
+  // is named, the port must have it.
+  std::string own_address{};
 };
 
 // Two ways to wait for completions: poll all the time, which is fastest and uses a whole processor,
@@ -41,6 +44,9 @@ struct HostOptions {
   // The name or address at which others reach this host. It listens there.
   std::string name;
   std::vector<DeviceOptions> devices{1};
+  // If false, a device that cannot be opened is reported and left out, provided that another one
+  // can be opened.
+  bool needs_all_devices = true;
   // A host looks for completions this long before it sleeps.
   std::uint64_t spin_ns = 50'000;
   // 0: ordinary pages. Otherwise blocks of at least this size consist of pages of this size (2 MiB

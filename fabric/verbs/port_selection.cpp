@@ -232,8 +232,9 @@ std::string describe_addresses(const Candidate& candidate) {
 }
 
 // The port with the host's own address. If none has it, the address belongs to another interface,
-// and only a single port is certainly the right one. Ports of InfiniBand have no IP addresses among
-// their GIDs, so the first one is taken; a GID index or an unknown address decides nothing either.
+// and only a single port is certainly the right one, unless the address was given to choose. Ports
+// of InfiniBand have no IP addresses among their GIDs, so the first one is taken; a GID index or an
+// unknown address decides nothing either.
 Result<std::size_t> choose(const std::vector<Candidate>& candidates, const DeviceOptions& options,
                            const Gid& address) {
   for (std::size_t number = 0; number < candidates.size(); ++number) {
@@ -241,7 +242,9 @@ Result<std::size_t> choose(const std::vector<Candidate>& candidates, const Devic
   }
   const bool has_ethernet = std::ranges::any_of(
       candidates, [](const Candidate& candidate) { return candidate.is_ethernet(); });
-  if (candidates.size() == 1 || !has_ethernet || options.gid_index || address == Gid{}) return 0;
+  const bool must_have_address = options.name.empty() && !options.own_address.empty();
+  const bool is_certain = candidates.size() == 1 && !must_have_address;
+  if (is_certain || !has_ethernet || options.gid_index || address == Gid{}) return 0;
   std::string ports;
   for (const Candidate& candidate : candidates) {
     ports += (ports.empty() ? "" : ", ") + describe_addresses(candidate);

@@ -149,6 +149,11 @@ static void test_setting_options(void) {
   EXPECT(falafel_options_set(options, "partition_key", "0x10000") == FALAFEL_INVALID);
   EXPECT(falafel_options_set(options, "gid_index", "3") == FALAFEL_OK);
   EXPECT(falafel_options_set(options, "huge_pages", "false") == FALAFEL_OK);
+  EXPECT(falafel_options_set(options, "spare_device", "mlx5_1") == FALAFEL_OK);
+  EXPECT(falafel_options_set(options, "spare_port", "2") == FALAFEL_OK);
+  EXPECT(falafel_options_set(options, "spare_port", "256") == FALAFEL_INVALID);
+  EXPECT(falafel_options_set(options, "spare_gid_index", "3") == FALAFEL_OK);
+  EXPECT(falafel_options_set(options, "spare_own_address", "10.2.0.1") == FALAFEL_OK);
   EXPECT(falafel_options_set(options, NULL, "3") == FALAFEL_INVALID);
   EXPECT(falafel_options_set(options, "port", NULL) == FALAFEL_INVALID);
   EXPECT(falafel_options_set(NULL, "port", "1") == FALAFEL_INVALID);
