@@ -104,7 +104,7 @@ void use_all_operations(Client& client) {
 }
 
 TEST(Devices, AClientUsesNoOtherThanItsOwn) {
-  for (const std::size_t own : {0, 1}) {
+  for (std::size_t own = 0; own < device_count; ++own) {
     fabric::FiberStackPool stacks;
     TestStore store(options_of_devices(), stacks);
     store.add_host("client", [&](fabric::Host& real) {
