@@ -3,7 +3,7 @@
    with a pause of a millisecond after each; mixed: as many SETs as GETs; paced-mixed: both), a
    unique worker number, the number of its keys, and the length of a value in bytes. With `look`, it
    instead gets the keys of all workers up to that number, checks that their workers stored the
-   values, and ends.
+   values, and ends. More arguments are the name of the server, and names and values of options.
 
    It prints a line every tenth of a second, with the time of the monotonic clock and its progress
    (tick NANOSECONDS GETS SETS REFUSED LONGEST_SET_NANOSECONDS), and a line for each operation that
@@ -166,10 +166,20 @@ static void look(struct worker* self) {
   report(self);
 }
 
-int main(int argc, char** argv) {
+static int open_store(falafel_store** store, int argc, char** argv) {
   char message[256];
+  falafel_options* const options = falafel_options_create();
+  for (int at = 6; at + 1 < argc; at += 2) falafel_options_set(options, argv[at], argv[at + 1]);
+  const char* const server = argc > 5 ? argv[5] : "falafel";
+  const int status = (int)falafel_open(server, options, store, message, sizeof message);
+  if (status != FALAFEL_OK) complain("open", message);
+  falafel_options_destroy(options);
+  return status;
+}
+
+int main(int argc, char** argv) {
   struct worker self = {0};
-  if (argc != 5) return 2;
+  if (argc < 5) return 2;
   const struct sigaction action = {.sa_handler = end};
   sigaction(SIGTERM, &action, NULL);
   self.number = (unsigned)strtoul(argv[2], NULL, 10);
@@ -179,10 +189,7 @@ int main(int argc, char** argv) {
   self.versions = calloc(self.keys, sizeof *self.versions);
   self.is_unsure = calloc(self.keys, 1);
   self.value = calloc(1, self.value_bytes);
-  if (falafel_open("falafel", NULL, &self.store, message, sizeof message) != FALAFEL_OK) {
-    complain("open", message);
-    return 1;
-  }
+  if (open_store(&self.store, argc, argv) != FALAFEL_OK) return 1;
   if (strcmp(argv[1], "look") == 0) {
     self.looks_at_others = 1;
     look(&self);

@@ -19,7 +19,7 @@ from hang_limit import HANG_LIMIT_SECONDS  # noqa: E402
 
 HERE = Path(__file__).parent
 MODULES = ["crc32_generic", "udp_tunnel", "ip6_udp_tunnel", "ib_core", "ib_uverbs", "rdma_rxe",
-           "virtio_pci", "virtio_net", "virtio_blk", "dummy"]
+           "virtio_pci", "virtio_net", "virtio_blk", "dummy", "macvlan"]
 MODULE_PARAMETERS = {"dummy": "numdummies=0"}
 PROGRAMS = ["/usr/bin/rdma", "/usr/sbin/ip"]
 RXE_PROVIDER = "/usr/lib/x86_64-linux-gnu/libibverbs/librxe-rdmav34.so"
