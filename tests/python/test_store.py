@@ -170,8 +170,9 @@ def test_statuses_are_those_of_the_library():
     from falafel._operations import lib
     names = {name.removeprefix("FALAFEL_"): getattr(lib, name) for name in dir(lib)
              if name.startswith("FALAFEL_")}
-    kinds = {name: names.pop(name) for name in ("GET", "SET", "DELETE", "SET_EXPIRING")}
-    assert kinds == {"GET": 1, "SET": 2, "DELETE": 3, "SET_EXPIRING": 4}
+    kinds = {name: names.pop(name)
+             for name in ("GET", "SET", "DELETE", "SET_EXPIRING", "GET_INTO")}
+    assert kinds == {"GET": 1, "SET": 2, "DELETE": 3, "SET_EXPIRING": 4, "GET_INTO": 5}
     assert names == {status.name: status.value for status in Status}
 
 
