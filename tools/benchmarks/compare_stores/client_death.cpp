@@ -71,8 +71,7 @@ class Death {
   }
 
   Reply set_beside_crash(const Participant& participant) {
-    at_death(participant,
-             [this, &participant] { participant.simulation.crash(client_name(victim)); });
+    at_death(participant, [&participant] { participant.simulation.crash(client_name(victim)); });
     return set(participant);
   }
 
