@@ -32,6 +32,7 @@ MACHINE_OF_ARM64 = 183  # EM_AARCH64
 TESTS = {
     "conformance_test": "*",
     "conformance_shm_test": "*/threads",
+    "litmus_test": "*",
     "simulation_test": "-*DeathTest*",
     "shm_key_table_test": "*",
     "shm_socket_test": "-ShmSocket.KeepsOneOfTheDescriptorsOfAMessage:"
