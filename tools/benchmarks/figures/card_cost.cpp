@@ -1,15 +1,12 @@
 #include "tools/benchmarks/figures/card_cost.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <memory>
 #include <vector>
 
 #include "fabric/assert.h"
-#include "fabric/fiber_stack.h"
-#include "fabric/sim/strategies/random_strategy.h"
+#include "tools/benchmarks/figures/card_run.h"
 #include "tools/benchmarks/figures/card_side.h"
 
 namespace falafel::figures {
@@ -25,22 +22,14 @@ class CardMeasurement {
       : profile_(profile), load_(load) {}
 
   CardCost run() {
-    sim::SimulationOptions options;
-    options.granularity = sim::Granularity::packet;
-    options.step_limit = 1'000'000'000'000;
-    sim::RandomStrategy strategy(load_.seed);
-    fabric::FiberStackPool stacks;
-    sim::Simulation simulation(options, strategy, stacks, profile_);
-    simulation.add_host({.name = "server", .role = sim::Role::server},
-                        [this](fabric::Host& host) { serve(host); });
-    for (std::uint32_t client = 0; client < load_.clients; ++client) {
-      simulation.add_host({.name = fmt::format("client {}", client),
-                           .machine = fmt::format("machine {}", client % load_.machines)},
-                          [this, client](fabric::Host& host) { measure(host, client); });
-    }
     CardCost cost;
-    cost.run = simulation.run();
-    FALAFEL_ASSERT(cost.run.outcome == sim::Outcome::completed, "{}", cost.run.explanation);
+    cost.run = run_on_card(
+        profile_,
+        {.clients = load_.clients,
+         .machines = load_.machines,
+         .seed = load_.seed,
+         .serve = [this](fabric::Host& host) { serve(host); },
+         .use = [this](fabric::Host& host, std::uint32_t client) { measure(host, client); }});
     const auto requests = static_cast<double>(load_.requests * load_.clients);
     cost.latency_ns = static_cast<double>(latency_sum_ns_) / requests;
     cost.requests_per_second = requests * 1e9 / static_cast<double>(end_ns_ - clients_begin_ns);

@@ -1,16 +1,12 @@
 #include "tools/benchmarks/figures/exchange_cost.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <memory>
 #include <vector>
 
 #include "fabric/assert.h"
-#include "fabric/fiber_stack.h"
-#include "fabric/sim/simulation.h"
-#include "fabric/sim/strategies/random_strategy.h"
+#include "tools/benchmarks/figures/card_run.h"
 #include "tools/benchmarks/figures/card_side.h"
 
 namespace falafel::figures {
@@ -62,22 +58,14 @@ class ExchangeMeasurement {
       : profile_(profile), load_(load) {}
 
   ExchangeCost run() {
-    sim::SimulationOptions options;
-    options.granularity = sim::Granularity::packet;
-    options.step_limit = 1'000'000'000'000;
-    sim::RandomStrategy strategy(load_.seed);
-    fabric::FiberStackPool stacks;
-    sim::Simulation simulation(options, strategy, stacks, profile_);
-    simulation.add_host({.name = "server", .role = sim::Role::server}, [this](fabric::Host& host) {
+    const auto serve_as_daemon = [this](fabric::Host& host) {
       host.spawn({.name = "server", .daemon = true}, [this, &host] { serve(host); });
-    });
-    for (std::uint32_t client = 0; client < load_.clients; ++client) {
-      simulation.add_host({.name = fmt::format("client {}", client),
-                           .machine = fmt::format("machine {}", client % load_.machines)},
-                          [this](fabric::Host& host) { exchange(host); });
-    }
-    const sim::RunResult result = simulation.run();
-    FALAFEL_ASSERT(result.outcome == sim::Outcome::completed, "{}", result.explanation);
+    };
+    run_on_card(profile_, {.clients = load_.clients,
+                           .machines = load_.machines,
+                           .seed = load_.seed,
+                           .serve = serve_as_daemon,
+                           .use = [this](fabric::Host& host, std::uint32_t) { exchange(host); }});
     const auto exchanges = static_cast<double>(load_.exchanges * load_.clients);
     return {.latency_ns = static_cast<double>(latency_sum_ns_) / exchanges,
             .exchanges_per_second =

@@ -4,13 +4,11 @@
 #include <array>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "engine/layout/container.h"
-#include "engine/layout/key_hash.h"
 #include "fabric/time_units.h"
-#include "tools/scenarios/store/store_world.h"
+#include "tools/scenarios/store/keys_of_chain.h"
 
 namespace falafel::store_scenario {
 namespace {
@@ -31,19 +29,6 @@ void draw_geometry(fabric::RandomGenerator& random, engine::Geometry& geometry) 
   } else {
     geometry.mature_bytes += regions * geometry.region_bytes;
   }
-}
-
-std::vector<std::uint32_t> keys_of_first_chain(const Scenario& scenario, std::uint64_t count) {
-  const auto home_of = [&](std::uint32_t key) {
-    const std::string name = key_name(key);
-    return engine::home_slot(std::as_bytes(std::span(name)), scenario.hash_key,
-                             scenario.geometry.table_entries);
-  };
-  std::vector<std::uint32_t> keys;
-  for (std::uint32_t key = 0; keys.size() < count; ++key) {
-    if (home_of(key) == 0) keys.push_back(key);
-  }
-  return keys;
 }
 
 PlannedOperation set(std::uint32_t key) {
@@ -104,7 +89,7 @@ ClientPlan plan_of_others(fabric::RandomGenerator& random, std::span<const std::
 void draw_searching_clients(fabric::RandomGenerator& random, Scenario& scenario) {
   const bool moves_many = random.below(4) == 0;
   const std::uint64_t most_keys = moves_many ? scenario.geometry.table_entries - 1 : 3;
-  const auto keys = keys_of_first_chain(scenario, 2 + random.below(most_keys - 1));
+  const auto keys = keys_with_home(0, 2 + random.below(most_keys - 1), scenario);
   const std::uint64_t pause_ns = scenario.simulation.step_duration_ns << (4 + random.below(6));
   scenario.clients = {moves_many ? plan_of_many_moves(keys, pause_ns) : plan_of_long_moves(keys)};
   scenario.clients.push_back(plan_of_others(random, keys, 50, 0));
@@ -116,7 +101,7 @@ void draw_searching_clients(fabric::RandomGenerator& random, Scenario& scenario)
 
 void draw_scanning_clients(fabric::RandomGenerator& random, Scenario& scenario) {
   const std::uint64_t most_keys = scenario.geometry.table_entries - 1;
-  const auto keys = keys_of_first_chain(scenario, most_keys - random.below(2));
+  const auto keys = keys_with_home(0, most_keys - random.below(2), scenario);
   scenario.clients = {plan_of_long_moves(keys)};
   const std::uint64_t readers = 1 + random.below(2);
   for (std::uint64_t reader = 0; reader < readers; ++reader) {

@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/layout/entry.h"
-#include "engine/layout/key_hash.h"
-#include "tools/scenarios/store/store_world.h"
+#include "tools/scenarios/store/keys_of_chain.h"
 
 namespace falafel::store_scenario {
 namespace {
@@ -61,29 +58,16 @@ void hurry_cleanups(fabric::RandomGenerator& random, Scenario& scenario) {
   }
 }
 
-std::vector<std::uint32_t> keys_of_one_chain(const Scenario& scenario, std::uint64_t count) {
-  const auto home_of = [&](std::uint32_t key) {
-    const std::string name = key_name(key);
-    return engine::home_slot(std::as_bytes(std::span(name)), scenario.hash_key,
-                             scenario.geometry.table_entries);
-  };
-  std::vector<std::uint32_t> keys;
-  for (std::uint32_t key = 0; keys.size() < count; ++key) {
-    if (home_of(key) == home_of(0)) keys.push_back(key);
-  }
-  return keys;
-}
-
 // The client fills a chain and then removes all of its keys but the last one, which the cleanup
 // moves to the front. In the next round, the chain continues behind that key.
 void move_keys(std::vector<std::uint32_t> keys, ClientPlan& client) {
   constexpr std::uint64_t rounds = 4;
-  constexpr std::uint32_t value_bytes = 4;  // leaves room for long keys
+  constexpr std::uint32_t short_bytes = 4;  // leaves room for long keys
   client = {};
   for (std::uint64_t round = 0; round < rounds; ++round) {
     for (std::size_t index = round == 0 ? 0 : 1; index < keys.size(); ++index) {
       client.operations.push_back(
-          {.kind = OperationKind::set, .key = keys[index], .value_bytes = value_bytes});
+          {.kind = OperationKind::set, .key = keys[index], .value_bytes = short_bytes});
     }
     for (std::size_t index = 0; index + 1 < keys.size(); ++index) {
       client.operations.push_back({.kind = OperationKind::remove, .key = keys[index]});
@@ -128,7 +112,8 @@ void add_scans(fabric::RandomGenerator& random, Scenario& scenario) {
   if (keeps_key && !keys.empty()) keep_key(keys[random.below(keys.size())], scenario);
   if (!moves_keys) return;
   const std::uint64_t most_keys = std::min<std::uint64_t>(scenario.geometry.table_entries - 1, 5);
-  move_keys(keys_of_one_chain(scenario, 2 + random.below(most_keys - 1)), scenario.clients.front());
+  move_keys(keys_with_home(home_of(0, scenario), 2 + random.below(most_keys - 1), scenario),
+            scenario.clients.front());
 }
 
 }  // namespace falafel::store_scenario
