@@ -5,10 +5,11 @@
 // some worlds it removes only the first one, so the cleanup moves all others. The other clients GET
 // and overwrite the keys, or scan them.
 //
-// What others must not overlook happens between two words of a READ, or between two swaps of the
-// server. READs and swaps therefore stall often, and as long as a move takes. Where clients scan,
-// READs have all words of the chain, and the server's processor usually moves entries, which takes
-// few steps. Where they search, READs are short, and the server's device usually makes the swaps.
+// The moves that others must not overlook happen between two words of a READ, or between two swaps
+// of the server. READs and swaps therefore stall often, and as long as a move takes. If clients
+// scan, READs have all words of the chain, and the server's processor usually moves entries, which
+// takes few steps. If they search, READs are short, and the server's device usually makes the
+// swaps.
 #pragma once
 
 #include <cstdint>
