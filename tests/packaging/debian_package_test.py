@@ -11,9 +11,9 @@ import sys
 import tempfile
 import unittest
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent))
+sys.dont_write_bytecode = True
 
-from hang_limit import HANG_LIMIT_SECONDS
+from debian_package import HANG_LIMIT_SECONDS, made_package, run  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 del sys.argv[1]
@@ -32,13 +32,6 @@ FILES = {
       for command in ("", "-acceptance", "-bench", "-del", "-dump", "-get", "-keys", "-load", "-members",
                       "-serve", "-serve-memcached", "-set", "-stat", "-top")),
 }
-
-
-def run(*words, **options):
-    completed = subprocess.run(words, capture_output=True, text=True, timeout=HANG_LIMIT_SECONDS, **options)
-    if completed.returncode != 0:
-        raise AssertionError(f"{words}: {completed.stdout}{completed.stderr}")
-    return completed.stdout
 
 
 class Root:
@@ -75,10 +68,7 @@ class Root:
 class DebianPackage(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        for old in BUILD.glob("falafel_*.deb"):
-            old.unlink()
-        run("cmake", "--build", BUILD, "--target", "falafel_debian_package")
-        (cls.package,) = BUILD.glob("falafel_*.deb")
+        cls.package = made_package(BUILD)
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory(prefix="falafel-package-")

@@ -49,7 +49,8 @@ class Description:
     addresses: list = field(default_factory=lambda: ["10.0.0.1/32"])
     hosts: dict = field(default_factory=dict)  # names to addresses
     files: list = field(default_factory=list)  # (here, there)
-    programs: list = field(default_factory=list)  # (here, there)
+    programs: list = field(default_factory=list)  # (here, there); brings their libraries
+    libraries: list = field(default_factory=list)  # at the same paths
     wire: Wire | None = None
     memory_mib: int = 1024
     mtu_bytes: int = 1500
@@ -180,6 +181,8 @@ def file_system(kernel, description, shell):
     archive.add_file("/etc/libibverbs.d/rxe.driver")
     for source, destination in description.programs:
         add_program(archive, source, destination)
+    for library in description.libraries:
+        add_library(archive, library)
     for source, destination in description.files:
         archive.add_file(source, destination)
     add_modules(archive, kernel)

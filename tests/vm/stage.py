@@ -40,17 +40,21 @@ class Stage(unittest.TestCase):
             self.port = probe.getsockname()[1]
 
     def machine(self, name, command, programs=(), mtu_bytes=1500):
+        """Starts one of the two machines, with the driver and these programs of the build."""
+        return self.start(name, command, mtu_bytes=mtu_bytes,
+                          programs=[(file, f"/bin/{Path(file).name}")
+                                    for file in [os.environ["STORE_DRIVER"], *programs]])
+
+    def start(self, name, command, **contents):
         """Starts one of the two machines. The server's machine must start first because its end
         listens."""
         is_server = name == "server"
         description = Description(
             command=command, name=name, hosts=ADDRESSES, memory_mib=512,
-            mtu_bytes=mtu_bytes,
             addresses=[f"{ADDRESSES[name]}/24"],
-            programs=[(file, f"/bin/{Path(file).name}")
-                      for file in [os.environ["STORE_DRIVER"], *programs]],
             wire=Wire(port=self.port, listens=is_server,
-                      mac=f"52:54:00:00:00:0{1 if is_server else 2}"))
+                      mac=f"52:54:00:00:00:0{1 if is_server else 2}"),
+            **contents)
         print(f"logs: {self.folder / name}", file=sys.stderr)
         machine = Machine(self.kernel, self.folder, description)
         self.addCleanup(machine.kill)
