@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/layout/pinned.h"
+
 namespace falafel::checkers {
 namespace {
 
@@ -25,6 +27,7 @@ struct Change {
   bool may_be_gone_at(std::uint64_t time_ns) const {
     return expiry && expiry->earliest_ns <= time_ns;
   }
+  bool is_pinned() const { return expiry && expiry->is_pinned; }
   bool is_gone_at(std::uint64_t time_ns) const { return expiry && expiry->latest_ns <= time_ns; }
 };
 
@@ -122,7 +125,6 @@ bool ScanJudge::may_be_current(const Change& set, const Changes& changes,
 }
 
 bool ScanJudge::is_certainly_present(const Changes& changes) const {
-  if (evicts_) return false;
   return std::ranges::any_of(changes, [&](const Change& set) {
     return set.is_set() && set.end_time() < scan_.call_time &&
            is_certainly_present_since(set, changes);
@@ -133,13 +135,17 @@ bool ScanJudge::is_certainly_present(const Changes& changes) const {
 bool ScanJudge::is_certainly_present_since(const Change& set, const Changes& changes) const {
   return std::ranges::all_of(changes, [&](const Change& change) {
     const bool is_over = change.precedes(set) || change.operation->call_time >= scan_.return_time;
-    return is_over || (change.is_set() && !change.may_be_gone_at(scan_.return_ns));
+    if (is_over) return true;
+    const bool may_be_evicted = evicts_ && !change.is_pinned();
+    return change.is_set() && !may_be_evicted && !change.may_be_gone_at(scan_.return_ns);
   });
 }
 
 // The time that was left when the scan read the value, which was between its call and the visit.
 bool ScanJudge::explains_time_to_live(const Change& set, const KeyVisit& visit) const {
   if (!set.expiry) return visit.time_to_live_ns == 0;
+  const bool is_pinned = visit.time_to_live_ns == engine::pinned_time_to_live_ns;
+  if (is_pinned || set.is_pinned()) return is_pinned && set.is_pinned();
   const auto left_ns = [](std::uint64_t expiry_ns, std::uint64_t time_ns) {
     return expiry_ns == never ? never : expiry_ns - std::min(expiry_ns, time_ns);
   };

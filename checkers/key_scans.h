@@ -5,14 +5,15 @@
 //   others overwrite it. Property: "scan.missed-key".
 // - A key that is absent during the whole scan is not visited. Property: "scan.absent-key".
 // - A key is visited with a value that it had during the scan. Property: "scan.wrong-value".
-// - A visit reports how much longer this value stays, or 0 if it does not expire. Property:
-//   "scan.time-to-live".
+// - A visit reports how much longer this value stays, or 0 if it does not expire, or that it is
+//   pinned (engine/layout/pinned.h). Property: "scan.time-to-live".
 //
 // The judge uses only what is certain whatever order concurrent operations take effect in. It
 // therefore accepts some scans that no order explains, and never objects to a correct one.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -48,13 +49,20 @@ struct KeyScan {
 struct Expiry {
   std::uint64_t earliest_ns = 0;
   std::uint64_t latest_ns = 0;
+  bool is_pinned = false;
+
+  // The expiry of a pinned value, which is not evicted either.
+  static Expiry pinned() {
+    constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+    return {.earliest_ns = never, .latest_ns = never, .is_pinned = true};
+  }
 };
 
 struct ScannedHistory {
   std::span<const Operation> operations;
   // The expiry of what each operation stores; nullopt: it does not expire. Empty: nothing expires.
   std::span<const std::optional<Expiry>> expiries{};
-  bool evicts = false;  // any value may vanish at any time
+  bool evicts = false;  // any value that is not pinned may vanish at any time
 };
 
 struct KeyScanJudgement {

@@ -28,7 +28,7 @@ void RefusalChecker::on_restart() {
   is_full_ = false;
   is_live_ = false;
   live_.clear();
-  mature_values_ = 0;
+  evictable_values_ = 0;
 }
 
 void RefusalChecker::on_table(const TableWatch& table, const engine::Geometry& geometry,
@@ -39,7 +39,7 @@ void RefusalChecker::on_table(const TableWatch& table, const engine::Geometry& g
   note_table();
   if (table.revived_entries() != revived_entries_) last_revived_ = moment_;
   revived_entries_ = table.revived_entries();
-  mature_values_ = table.mature_values();
+  evictable_values_ = table.evictable_values();
   Live live{.time_ns = time_ns, .bytes = table.live_mature_bytes()};
   if (geometry.has_blocks()) live.blocks = table.live_mature_spaces(geometry);
   const bool is_same =
@@ -175,8 +175,8 @@ std::string RefusalChecker::objection_to(Need need, const DenialBooks& books,
       std::ranges::any_of(books.memory.mature_spaces, &engine::MatureSpaceInspection::waiting)) {
     return "a collected mature space was waiting for clients";
   }
-  if (rules_.evicts && mature_values_ > 0) {
-    return fmt::format("{} values of the mature space could have been evicted", mature_values_);
+  if (rules_.evicts && evictable_values_ > 0) {
+    return fmt::format("{} values of the mature space could have been evicted", evictable_values_);
   }
   const Live live = live_since(measured_ns);
   if (has_blocks) return objection_to_lack_of_blocks(need, books.memory, live);

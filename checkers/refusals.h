@@ -143,7 +143,7 @@ class RefusalChecker {
   bool is_live_ = false;
   std::uint64_t revived_entries_ = 0;
   std::uint64_t last_failed_registration_ = 0;
-  std::uint64_t mature_values_ = 0;
+  std::uint64_t evictable_values_ = 0;
   std::vector<Live> live_;  // every change of what is live, with its time
   std::vector<Denial> denials_;
   Judgement judgement_{.verdict = Verdict::holds, .property = "refusal", .explanation = {}};

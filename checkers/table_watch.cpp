@@ -6,6 +6,7 @@
 
 #include "checkers/history.h"
 #include "engine/layout/container.h"
+#include "engine/layout/expiry.h"
 #include "engine/layout/key_hash.h"
 
 namespace falafel::checkers {
@@ -18,7 +19,7 @@ void TableWatch::clear() {
   last_table_ = 0;
   locked_ = 0;
   live_mature_bytes_ = 0;
-  mature_values_ = 0;
+  evictable_values_ = 0;
 }
 
 void TableWatch::on_changed(std::uint64_t slot, Entry next, const MemoryView& view,
@@ -79,7 +80,8 @@ void TableWatch::count(std::uint64_t number, const Slot& slot, const engine::Geo
   const std::uint64_t offset = geometry.to_offset(slot.entry.reference());
   if (slot.entry.is_empty() || offset < geometry.mature_offset(0)) return;
   add(live_mature_bytes_, kept_bytes(slot, geometry));
-  add(mature_values_, slot.entry.is_deleted() || slot.entry.is_locked() ? 0 : 1);
+  const bool stays = slot.entry.is_deleted() || slot.entry.is_locked() || slot.is_pinned;
+  add(evictable_values_, stays ? 0 : 1);
 }
 
 std::uint64_t TableWatch::kept_bytes(const Slot& slot, const engine::Geometry& geometry) {
@@ -110,7 +112,9 @@ bool TableWatch::read_key(Slot& slot, const MemoryView& view) const {
   const auto header = engine::read_container_header(bytes, engine::Verification::on);
   if (!header) return false;
   const auto key = engine::read_container_key(bytes, *header, engine::Verification::on);
-  if (!key || !engine::read_container_value(bytes, *header, engine::Verification::on)) return false;
+  const auto value = engine::read_container_value(bytes, *header, engine::Verification::on);
+  if (!key || !value) return false;
+  slot.is_pinned = view.geometry.values_expire && engine::is_pinned(*value);
   slot.key_end = header->key_end();
   slot.container_bytes = header->container_bytes();
   slot.key.assign(reinterpret_cast<const char*>(key->data()), key->size());

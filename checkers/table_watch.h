@@ -66,8 +66,8 @@ class TableWatch {
   };
   std::vector<LiveSpace> live_mature_spaces(const engine::Geometry& geometry) const;
 
-  // Live values in the mature spaces, without those of locked entries.
-  std::uint64_t mature_values() const { return mature_values_; }
+  // Live values in the mature spaces that may be evicted: neither pinned nor of locked entries.
+  std::uint64_t evictable_values() const { return evictable_values_; }
 
   // The first violation.
   const Judgement& judgement() const { return judgement_; }
@@ -80,6 +80,7 @@ class TableWatch {
     std::uint32_t reference = 0;  // of an entry that points to the container
     std::uint64_t key_end = 0;    // of the container, without the value
     std::uint64_t container_bytes = 0;
+    bool is_pinned = false;
 
     bool has_key() const { return !key.empty() && !entry.is_locked(); }
   };
@@ -115,7 +116,7 @@ class TableWatch {
   std::uint64_t revived_ = 0;
   std::uint64_t locked_ = 0;
   std::uint64_t live_mature_bytes_ = 0;
-  std::uint64_t mature_values_ = 0;
+  std::uint64_t evictable_values_ = 0;
   Judgement judgement_{.verdict = Verdict::holds, .property = "table", .explanation = {}};
 };
 

@@ -38,6 +38,7 @@ falafel_install_headers(
   engine/client/value_buffer.h
   engine/layout/entry.h
   engine/layout/geometry.h
+  engine/layout/pinned.h
   engine/placement/placement.h
   engine/safeguards.h
   engine/time_bounds.h

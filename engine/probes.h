@@ -60,6 +60,7 @@ inline constexpr Probe memory_grew{46, "memory_grew"};
 inline constexpr Probe memory_released{47, "memory_released"};
 inline constexpr Probe memory_refused{48, "memory_refused"};
 inline constexpr Probe server_close_heard{49, "server_close_heard"};
+inline constexpr Probe value_spared{50, "value_spared"};
 
 inline constexpr std::array all{compare_and_swap_lost,
                                 restart_at_lock,
@@ -110,7 +111,8 @@ inline constexpr std::array all{compare_and_swap_lost,
                                 memory_grew,
                                 memory_released,
                                 memory_refused,
-                                server_close_heard};
+                                server_close_heard,
+                                value_spared};
 static_assert(all.size() <= fabric::max_probes);
 
 }  // namespace falafel::engine::probes

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "engine/client/condition.h"
+#include "engine/layout/pinned.h"
 #include "falafel/falafel.h"
 
 namespace falafel {
@@ -24,6 +25,8 @@ inline engine::Condition condition_of(const void* expected, std::size_t expected
   if (expected == nullptr) return engine::Condition::absent();
   return engine::Condition::equals({static_cast<const std::byte*>(expected), expected_bytes});
 }
+
+static_assert(FALAFEL_PINNED == engine::pinned_time_to_live_ns);
 
 // The time to live of falafel_compare_and_set; nullopt: FALAFEL_KEEP_EXPIRY.
 inline std::optional<std::uint64_t> kept_unless_given(std::uint64_t time_to_live_ns) {

@@ -121,8 +121,10 @@ FALAFEL_API falafel_status falafel_get(falafel_store* store, const void* key, si
 FALAFEL_API falafel_status falafel_set(falafel_store* store, const void* key, size_t key_bytes,
                                        const void* value, size_t value_bytes);
 
-/* The same for a value that expires after `time_to_live_ns`; 0: never. Only for a cache
-   (falafel serve --cache); other stores answer FALAFEL_NOT_A_CACHE if there is a time to live. */
+/* The same for a value that expires after `time_to_live_ns`; 0: never; FALAFEL_PINNED: never, and a
+   full cache does not evict it. Only for a cache (falafel serve --cache); other stores answer
+   FALAFEL_NOT_A_CACHE if there is a time to live. */
+#define FALAFEL_PINNED (UINT64_MAX - 1)
 FALAFEL_API falafel_status falafel_set_expiring(falafel_store* store, const void* key,
                                                 size_t key_bytes, const void* value,
                                                 size_t value_bytes, uint64_t time_to_live_ns);
@@ -130,7 +132,8 @@ FALAFEL_API falafel_status falafel_set_expiring(falafel_store* store, const void
 /* Stores the value if the key has the expected one, or is absent if `expected` is null. Otherwise
    returns FALAFEL_DIFFERS. One atomic operation: of several clients that expect the same value, one
    stores its own. In a cache, the new value expires after `time_to_live_ns`; 0: never;
-   FALAFEL_KEEP_EXPIRY: when the present one would have, as in a store that is no cache. */
+   FALAFEL_PINNED: as above; FALAFEL_KEEP_EXPIRY: when the present one would have, and is pinned if
+   that is, as in a store that is no cache. */
 #define FALAFEL_KEEP_EXPIRY UINT64_MAX
 FALAFEL_API falafel_status falafel_compare_and_set(falafel_store* store, const void* key,
                                                    size_t key_bytes, const void* expected,
@@ -140,7 +143,8 @@ FALAFEL_API falafel_status falafel_compare_and_set(falafel_store* store, const v
 FALAFEL_API falafel_status falafel_delete(falafel_store* store, const void* key, size_t key_bytes);
 
 /* Finds the keys of the store, and then calls `visit` once for each of them, in no particular
-   order, with the time to live that the key had left when it was found (0: it does not expire).
+   order, with the time to live that the key had left when it was found (0: it does not expire;
+   FALAFEL_PINNED: it is pinned).
    `visit` may use the store, but not close it. This process holds all keys in memory during the
    call. Calls of other threads wait while the keys are found. A key that is in the store all the
    time is visited; one that is inserted or deleted during the call may or may not be. Errors:
@@ -212,7 +216,7 @@ typedef struct falafel_operation {
   __extension__ union {
     size_t buffer_bytes;      /* get: the size of the buffer */
     uint64_t time_to_live_ns; /* FALAFEL_SET_EXPIRING: counts from when the operation runs; 0: the
-                                 value does not expire */
+                                 value does not expire; FALAFEL_PINNED: it is pinned */
   };
   void* user_data; /* for the caller; the library ignores it */
 } falafel_operation;

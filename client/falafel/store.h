@@ -26,6 +26,7 @@
 #include "engine/client/condition.h"
 #include "engine/client/results.h"
 #include "engine/client/value_buffer.h"
+#include "engine/layout/pinned.h"
 #include "engine/time_bounds.h"
 #include "fabric/error.h"
 #include "falafel/fabric_options.h"
@@ -40,6 +41,8 @@ class Client;
 }
 
 namespace falafel {
+
+using engine::pinned_time_to_live_ns;
 
 struct StoreOptions {
   std::string server = "falafel";  // the server's name
@@ -99,13 +102,15 @@ class Store {
   // An operation with an unknown outcome is not repeated.
   engine::GetResult get(std::string_view key);
   engine::SetResult set(std::string_view key, std::string_view value) { return set(key, value, 0); }
-  // In a cache (`falafel serve --cache`), the value expires after the time to live; 0: never. Other
-  // stores answer `not_a_cache` if there is one.
+  // In a cache (`falafel serve --cache`), the value expires after the time to live; 0: never;
+  // pinned_time_to_live_ns: never, and a full cache does not evict it. Other stores answer
+  // `not_a_cache` if there is one.
   engine::SetResult set(std::string_view key, std::string_view value,
                         std::uint64_t time_to_live_ns);
   // Stores the value if the key meets the condition, and otherwise answers `differs`. One atomic
   // operation: of several clients that expect the same value, one stores its own. In a cache, the
-  // new value has this time to live; nullopt: it expires when the present one would have.
+  // new value has this time to live; nullopt: it expires when the present one would have, and is
+  // pinned if that is.
   //
   //   store->compare_and_set("key", Condition::equals(result.value), "next", std::nullopt);
   //   store->compare_and_set("key", Condition::absent(), "first", std::nullopt);
@@ -153,7 +158,8 @@ class Store {
   std::vector<engine::DeleteResult> remove_many(std::span<const std::string_view> keys);
 
   // Calls `visit` for the keys of the store, in no particular order, each with its value and what
-  // is left of its time to live; 0: it does not expire. The bytes are valid only during the call.
+  // is left of its time to live; 0: it does not expire; pinned_time_to_live_ns: it is pinned. The
+  // bytes are valid only during the call.
   // A key that is in the store during the whole scan is visited at least once; one that is inserted
   // or deleted meanwhile may be visited or not, and any key may be visited twice. Calls of other
   // threads wait until the scan has ended.

@@ -77,14 +77,16 @@ class Client {
   SetResult set(std::span<const std::byte> key, std::span<const std::byte> value) {
     return set(key, value, 0);
   }
-  // In a cache, the value expires after the time to live; 0: never. Clocks of hosts differ, so that
+  // In a cache, the value expires after the time to live; 0: never; pinned_time_to_live_ns: never,
+  // and the server does not evict it (engine/layout/pinned.h). Clocks of hosts differ, so that
   // another client may find it expired earlier or later by the difference.
   SetResult set(std::span<const std::byte> key, std::span<const std::byte> value,
                 std::uint64_t time_to_live_ns);
   // SET if the key meets the condition. Otherwise answers `differs` and changes nothing. One atomic
   // operation: of several clients that expect the same value, one stores its own. Does not notice
   // that the server moves the value. Does not repair damage: answers `corrupted` as GET does.
-  // In a cache, nullopt as time to live: the new value expires when the present one would have.
+  // In a cache, nullopt as time to live: the new value expires when the present one would have, and
+  // is pinned if that is.
   //
   //   client->compare_and_set(key, Condition::equals(result.value), next, std::nullopt);
   SetResult compare_and_set(std::span<const std::byte> key, const Condition& condition,

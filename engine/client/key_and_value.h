@@ -16,8 +16,9 @@ struct KeyAndValue {
   std::uint64_t time_to_live_ns = 0;  // as of set()
 };
 
-// Is called with a key, its value, and what is left of its time to live; 0: it does not expire. The
-// bytes are valid only during the call.
+// Is called with a key, its value, and what is left of its time to live; 0: it does not expire;
+// pinned_time_to_live_ns: it is pinned (engine/layout/pinned.h). The bytes are valid only during
+// the call.
 using VisitPair = std::function<void(const KeyAndValue& pair)>;
 
 // Is called with a container that does not verify.

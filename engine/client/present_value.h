@@ -18,7 +18,8 @@ namespace falafel::engine {
 
 struct TimedValue {
   std::span<const std::byte> value{};
-  std::uint64_t expires_ns = 0;          // in a cache: nanoseconds since 1970; 0: never
+  // In a cache: nanoseconds since 1970; 0: never; pinned_expiry_ns: never, and it is pinned.
+  std::uint64_t expires_ns = 0;
   std::optional<PlaceInBuffer> place{};  // if it is in the destination of the operation
 };
 

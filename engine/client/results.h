@@ -66,7 +66,8 @@ struct GetResult {
   // found, by a GET into a buffer: where the value is. None: the buffer is shorter than
   // ValueBuffer::bytes_for() says, and the value is above.
   std::optional<PlaceInBuffer> place;
-  // found, in a cache: when the value expires, in nanoseconds since 1970; 0: never
+  // found, in a cache: when the value expires, in nanoseconds since 1970; 0: never;
+  // pinned_expiry_ns: never, and it is pinned (engine/layout/pinned.h)
   std::uint64_t expires_ns = 0;
   OperationStatistics statistics;
 };

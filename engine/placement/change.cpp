@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/layout/pinned.h"
+
 namespace falafel::engine {
 namespace {
 
@@ -296,6 +298,8 @@ class Change {
   struct ListedTime {
     std::uint64_t listed_ns = 0;
     std::uint64_t left_ns = 0;
+
+    bool passes() const { return left_ns != 0 && left_ns != pinned_time_to_live_ns; }
   };
 
   Step copy(std::span<const std::byte> key, const ListedTime& time, const std::string& source,
@@ -305,8 +309,8 @@ class Change {
     if (found.answer != Answer::found) return failed(source, found.answer, "a key is read");
     if (Step current = may_operate(); !current) return current;
     const std::uint64_t age_ns = tools_.now_ns() - time.listed_ns;
-    if (time.left_ns != 0 && time.left_ns <= age_ns) return {};  // it expires now
-    const std::uint64_t time_to_live_ns = time.left_ns == 0 ? 0 : time.left_ns - age_ns;
+    if (time.passes() && time.left_ns <= age_ns) return {};  // it expires now
+    const std::uint64_t time_to_live_ns = time.passes() ? time.left_ns - age_ns : time.left_ns;
     const Answer answer = servers_[target]->set(key, found.value, time_to_live_ns).answer;
     if (answer != Answer::stored) return failed(target, answer, "a key is copied to it");
     ++report_.moved;

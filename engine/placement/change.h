@@ -72,7 +72,7 @@ class ServerKeys {
  public:
   struct Listed {
     std::vector<std::byte> key;
-    std::uint64_t time_to_live_ns = 0;  // 0: does not expire
+    std::uint64_t time_to_live_ns = 0;  // as VisitPair has it
   };
   struct Contents {
     std::vector<Listed> keys{};

@@ -1,8 +1,10 @@
 #include "engine/server/eviction.h"
 
 #include <algorithm>
+#include <array>
 #include <mutex>
 
+#include "engine/layout/expiry.h"
 #include "engine/probes.h"
 #include "engine/server/value_ages.h"
 
@@ -15,12 +17,13 @@ constexpr std::uint64_t evicted_slots_of_piece = 1'024;
 }  // namespace
 
 Eviction::Eviction(fabric::Host& host, const Chunk& chunk, const ServerOptions& options,
-                   const MemoryBook& book, EntryUpdater& updater, FiberMutex& moving,
-                   ServerStatistics& statistics)
+                   const MemoryBook& book, EntryUpdater& updater, ContainerReader& reader,
+                   FiberMutex& moving, ServerStatistics& statistics)
     : host_(host),
       chunk_(chunk),
       options_(options),
       book_(book),
+      reader_(reader),
       moving_(moving),
       statistics_(statistics),
       update_(updater),
@@ -78,6 +81,10 @@ void Eviction::visit(std::uint64_t slot, const Goal& goal, Sparing sparing, Free
   const bool was_accessed = accessed_[slot];
   accessed_[slot] = false;
   if (was_accessed && sparing == Sparing::accessed) return;
+  if (is_pinned_at(entry)) {
+    host_.count(probes::value_spared);
+    return;
+  }
   const std::uint64_t bytes = value_bytes(entry);
   if (!remove(slot, entry)) {
     ++statistics_.updates_lost;
@@ -105,6 +112,21 @@ bool Eviction::remove(std::uint64_t slot, Entry entry) {
 
 bool Eviction::is_mature(Entry entry) const {
   return book_.mature().is_in_use(chunk_.geometry.to_offset(entry.reference()));
+}
+
+// The processor sees containers in mature spaces as they are. Where it may see an older container
+// instead, the device reads the whole one.
+bool Eviction::is_pinned_at(Entry entry) {
+  if (!is_mature(entry)) {
+    const auto container = reader_.read(entry, Chunk::Part::key_and_value);
+    return container && is_pinned(container->value);
+  }
+  const std::uint64_t offset = chunk_.geometry.to_offset(entry.reference());
+  const auto header = chunk_.read_header(offset);
+  if (!header || header->value_bytes < expiry_bytes) return false;
+  std::array<std::byte, expiry_bytes> expiry{};
+  chunk_.block->read(offset + header->key_end(), expiry);
+  return is_pinned(expiry);
 }
 
 // The bytes that a collection does not copy once the entry is deleted. Only the size of containers

@@ -2,7 +2,8 @@
 //
 // CLOCK (docs/cache.md): a hand goes around the table. It deletes each value that it meets, unless
 // a client has reported an access to its slot since the hand was last there. Clients report some of
-// their GETs (engine/layout/access_report.h); what they report is a hint, and may be wrong.
+// their GETs (engine/layout/access_report.h); what they report is a hint, and may be wrong. Pinned
+// values (engine/layout/pinned.h) stay.
 //
 // A value is deleted as by a DELETE of a client, with a compare-and-swap against the entry that the
 // hand saw. It takes turns with the collector and the cleanup (Safeguards::exclusion), so what it
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "engine/server/chunk.h"
+#include "engine/server/container_reader.h"
 #include "engine/server/fiber_mutex.h"
 #include "engine/server/memory_book.h"
 #include "engine/server/server_inspection.h"
@@ -29,8 +31,8 @@ class Eviction {
  public:
   // `moving` is held by whoever moves entries.
   Eviction(fabric::Host& host, const Chunk& chunk, const ServerOptions& options,
-           const MemoryBook& book, EntryUpdater& updater, FiberMutex& moving,
-           ServerStatistics& statistics);
+           const MemoryBook& book, EntryUpdater& updater, ContainerReader& reader,
+           FiberMutex& moving, ServerStatistics& statistics);
 
   void on_accessed(std::uint64_t slot) { accessed_[slot] = true; }
 
@@ -41,8 +43,8 @@ class Eviction {
     bool met_deleted = false;
   };
   // Deletes values in mature spaces until this number of bytes there has become garbage. May free
-  // fewer, but frees none only if no value is left there. Waits. Several fibers may call both
-  // functions; they wait for each other.
+  // fewer, but frees none only if all values that are left there are pinned. Waits. Several fibers
+  // may call both functions; they wait for each other.
   Freed free_memory(std::uint64_t bytes);
   // The same for this number of values anywhere.
   Freed free_entries(std::uint64_t entries);
@@ -65,12 +67,14 @@ class Eviction {
   void visit(std::uint64_t slot, const Goal& goal, Sparing sparing, Freed& freed);
   bool remove(std::uint64_t slot, Entry entry);
   bool is_mature(Entry entry) const;
+  bool is_pinned_at(Entry entry);
   std::uint64_t value_bytes(Entry entry) const;
 
   fabric::Host& host_;
   const Chunk& chunk_;
   const ServerOptions& options_;
   const MemoryBook& book_;
+  ContainerReader& reader_;
   FiberMutex& moving_;
   ServerStatistics& statistics_;
   SingleUpdate update_;

@@ -50,7 +50,8 @@ fabric::Result<void> ServerState::start() {
     if (options_.safeguards.bounded_walks) {
       chunk_.ages = &ages_.emplace(host_, chunk_.geometry.slot_count());
     }
-    eviction_.emplace(host_, chunk_, options_, *book_, *eviction_updater_, moving_, statistics_);
+    eviction_.emplace(host_, chunk_, options_, *book_, *eviction_updater_, *reader_, moving_,
+                      statistics_);
   }
   maintenance_.emplace(host_, chunk_, options_, *book_, *cleanup_updater_, *reader_, moving_,
                        statistics_, rebindings_, *membership_, eviction_ ? &*eviction_ : nullptr);

@@ -4,10 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/layout/pinned.h"
 #include "tests/checkers/operations.h"
 
 namespace falafel::checkers_test {
@@ -192,6 +194,22 @@ TEST(KeyScans, ReportNoTimeToLiveOfAValueThatStays) {
   const History history{stored(1, {10, 20}, "a")};
   expect_violated(scan({visit_for(1)}), history, "scan.time-to-live");
   EXPECT_EQ(judge_cache(scan({visit_for(0)}), history, {std::nullopt}).judgement.property, "scan");
+}
+
+// Also if the server evicts.
+TEST(KeyScans, VisitAPinnedValueAsOne) {
+  const History history{stored(1, {10, 20}, "a")};
+  const auto property_of = [&](const std::vector<KeyVisit>& visits, Expiry expiry) {
+    return judge_cache(scan(visits), history, {expiry}, true).judgement.property;
+  };
+  const KeyVisit as_pinned = visit_for(engine::pinned_time_to_live_ns);
+  EXPECT_EQ(property_of({as_pinned}, Expiry::pinned()), "scan");
+  EXPECT_EQ(property_of({}, Expiry::pinned()), "scan.missed-key");
+  EXPECT_EQ(property_of({visit_for(0)}, Expiry::pinned()), "scan.time-to-live");
+  EXPECT_EQ(property_of({visit_for(1'000)}, Expiry::pinned()), "scan.time-to-live");
+  constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ(property_of({as_pinned}, {.earliest_ns = 100, .latest_ns = never}),
+            "scan.time-to-live");
 }
 
 }  // namespace

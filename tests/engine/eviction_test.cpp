@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,7 +16,11 @@
 
 #include "engine/layout/access_report.h"
 #include "engine/layout/container.h"
+#include "engine/layout/pinned.h"
+#include "engine/local_memory.h"
 #include "engine/probes.h"
+#include "engine/server/container_reader.h"
+#include "engine/server/loopback.h"
 #include "engine/server/processor_updater.h"
 #include "fabric/sim/simulation.h"
 #include "fabric/sim/strategies/make_strategy.h"
@@ -45,6 +50,10 @@ class EvictedTable {
                .block = nullptr},
         updater_(nullptr),
         book_(chunk_.geometry),
+        domain_(host.device(0).create_protection_domain()),
+        connector_(host, *domain_, options_),
+        reader_(host, chunk_, book_, connector_, 0,
+                engine::allocate_local_memory(host, *domain_, 4'096).value()),
         moving_(host) {
     chunk_.block = host.allocate_memory(chunk_.geometry.chunk_bytes()).value();
     updater_ = std::make_unique<RivalUpdater>(std::make_unique<engine::ProcessorUpdater>(chunk_));
@@ -59,7 +68,7 @@ class EvictedTable {
       chunk_.write(offset, container);
       set_entry(slot, Entry{}.pointing_to(chunk_.geometry.to_units(offset)));
     }
-    eviction_.emplace(host, chunk_, options_, book_, *updater_, moving_, statistics_);
+    eviction_.emplace(host, chunk_, options_, book_, *updater_, reader_, moving_, statistics_);
   }
 
   Eviction& eviction() { return *eviction_; }
@@ -68,6 +77,13 @@ class EvictedTable {
   Entry entry(std::uint64_t slot) const { return chunk_.load_entry(slot); }
   void set_entry(std::uint64_t slot, Entry entry) {
     chunk_.block->store(chunk_.geometry.entry_offset(slot), entry.word());
+  }
+  void pin(std::uint64_t slot) {
+    Bytes value(value_bytes);
+    std::fill_n(value.begin(), engine::expiry_bytes, std::byte{0xff});
+    Bytes container(engine::container_bytes(1, value_bytes));
+    engine::write_container(bytes_of(std::to_string(slot)), value, container);
+    chunk_.write(chunk_.geometry.to_offset(entry(slot).reference()), container);
   }
   std::string deleted() const {
     std::string text;
@@ -82,6 +98,9 @@ class EvictedTable {
   engine::ServerOptions options_;
   std::unique_ptr<RivalUpdater> updater_;
   engine::MemoryBook book_;
+  std::unique_ptr<fabric::ProtectionDomain> domain_;
+  engine::LoopbackConnector connector_;
+  engine::ContainerReader reader_;
   engine::FiberMutex moving_;
   engine::ServerStatistics statistics_;
   std::optional<Eviction> eviction_;
@@ -155,6 +174,20 @@ TEST(Eviction, TouchesNeitherLockedNorEmptyEntries) {
     table.eviction().free_entries(100);
     EXPECT_EQ(table.entry(0), locked);
     EXPECT_EQ(table.entry(2), empty);
+  });
+}
+
+TEST(Eviction, SparesPinnedValues) {
+  on_table([](EvictedTable& table) {
+    for (const std::uint64_t slot : {0, 1, 6}) table.pin(slot);
+    EXPECT_EQ(table.eviction().free_memory(1).entries, 1U);
+    EXPECT_EQ(table.deleted(), "2");
+    EXPECT_EQ(table.eviction().free_entries(100).entries, 4U);
+    EXPECT_EQ(table.deleted(), "23457");
+    EXPECT_EQ(table.eviction().free_memory(1).entries, 0U);
+    EXPECT_EQ(table.eviction().free_entries(1).entries, 0U);
+    EXPECT_EQ(table.deleted(), "23457");
+    EXPECT_EQ(table.statistics().values_evicted, 5U);
   });
 }
 
@@ -268,6 +301,74 @@ TEST(FullCache, EvictsForASlot) {
     EXPECT_EQ(client.get(bytes_of("key 99")).answer, Answer::found);
   });
   EXPECT_GE(run.inspection.statistics.values_evicted, 84U);
+}
+
+int found_of(Client& client, int count) {
+  int found = 0;
+  for (int number = 0; number < count; ++number) {
+    if (client.get(bytes_of(fmt::format("key {}", number))).answer == Answer::found) ++found;
+  }
+  return found;
+}
+
+// Other values come and go, and pinned ones that are overwritten or deleted make room.
+TEST(FullCache, KeepsPinnedValues) {
+  run_on_cache(small_cache(true), [](fabric::Host&, Client& client) {
+    for (int number = 0; number < 5; ++number) {
+      const Bytes key = bytes_of(fmt::format("pinned {}", number));
+      EXPECT_EQ(client.set(key, Bytes(100), engine::pinned_time_to_live_ns).answer, Answer::stored);
+    }
+    EXPECT_EQ(stored_of(client, 200, 100), 200);
+    for (int number = 0; number < 5; ++number) {
+      const Bytes key = bytes_of(fmt::format("pinned {}", number));
+      const engine::GetResult result = client.get(key);
+      EXPECT_EQ(result.answer, Answer::found) << number;
+      EXPECT_EQ(result.expires_ns, engine::pinned_expiry_ns);
+      EXPECT_EQ(client.set(key, Bytes(100)).answer, Answer::stored);
+    }
+    EXPECT_EQ(stored_of(client, 200, 100), 200);
+    EXPECT_EQ(client.get(bytes_of("pinned 0")).answer, Answer::not_found);
+  });
+}
+
+// Returns the number of values that were stored before the first refusal, which has this answer.
+int pinned_until_full(Client& client, Answer refusal) {
+  for (int number = 0; number < 1'000; ++number) {
+    const Bytes key = bytes_of(fmt::format("key {}", number));
+    const Answer answer = client.set(key, Bytes(100), engine::pinned_time_to_live_ns).answer;
+    if (answer == Answer::stored) continue;
+    EXPECT_EQ(answer, refusal);
+    return number;
+  }
+  return 1'000;
+}
+
+TEST(FullCache, RefusesIfAllValuesArePinned) {
+  const StoreRun run = run_on_cache(small_cache(true), [](fabric::Host& host, Client& client) {
+    const int pinned = pinned_until_full(client, Answer::out_of_memory);
+    EXPECT_GT(pinned, 10);
+    EXPECT_EQ(found_of(client, pinned), pinned);
+    for (int number = 0; number < pinned; ++number) {
+      client.remove(bytes_of(fmt::format("key {}", number)));
+    }
+    host.sleep_until(host.now_ns() + millisecond_ns);
+    EXPECT_EQ(stored_of(client, 200, 100), 200);
+  });
+  EXPECT_GT(run.probe(probes::value_spared), 0U);
+}
+
+TEST(FullCache, RefusesIfAllEntriesArePinned) {
+  StoreOptions options = small_cache(true);
+  options.server.geometry.table_entries = 16;
+  options.server.geometry.mature_bytes = 1'048'576;
+  run_on_cache(options, [](fabric::Host&, Client& client) {
+    EXPECT_EQ(pinned_until_full(client, Answer::table_full), 16);
+    EXPECT_EQ(found_of(client, 16), 16);
+    EXPECT_EQ(client.remove(bytes_of("key 3")).answer, Answer::deleted);
+    EXPECT_EQ(client.set(bytes_of("another"), Bytes(100)).answer, Answer::stored);
+    EXPECT_EQ(client.set(bytes_of("one more"), Bytes(100)).answer, Answer::stored);
+    EXPECT_EQ(found_of(client, 16), 15);
+  });
 }
 
 TEST(FullCache, KeepsWhatClientsRead) {

@@ -13,7 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/client/condition.h"
 #include "engine/layout/container.h"
+#include "engine/layout/pinned.h"
 #include "engine/layout/superblock.h"
 #include "engine/probes.h"
 #include "tests/engine/planted.h"
@@ -89,7 +91,8 @@ TEST(Expiry, IsAtTheEndOfTheTimeToLive) {
   constexpr std::uint64_t longest = std::numeric_limits<std::uint64_t>::max();
   EXPECT_EQ(engine::expiry_of(100, 0), engine::never_expires);
   EXPECT_EQ(engine::expiry_of(100, 20), 120U);
-  EXPECT_EQ(engine::expiry_of(100, longest), longest);
+  EXPECT_EQ(engine::expiry_of(100, longest - 2), longest - 1);
+  EXPECT_EQ(engine::expiry_of(longest, 1), longest - 1);
   const auto bytes = [](std::uint64_t expiry_ns) {
     Bytes value(sizeof expiry_ns);
     std::memcpy(value.data(), &expiry_ns, sizeof expiry_ns);
@@ -99,6 +102,18 @@ TEST(Expiry, IsAtTheEndOfTheTimeToLive) {
   EXPECT_TRUE(engine::is_expired(bytes(120), 120));
   EXPECT_FALSE(engine::is_expired(bytes(engine::never_expires), longest));
   EXPECT_TRUE(engine::is_expired(Bytes(7), 0));  // no correct client writes it
+}
+
+TEST(Expiry, IsAllOnesForPinnedValues) {
+  constexpr std::uint64_t all_ones = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ(engine::expiry_of(100, engine::pinned_time_to_live_ns), all_ones);
+  EXPECT_EQ(engine::expiry_of(100, all_ones), all_ones);
+  const Bytes pinned(engine::expiry_bytes + 1, std::byte{0xff});
+  EXPECT_TRUE(engine::is_pinned(pinned));
+  EXPECT_FALSE(engine::is_expired(pinned, all_ones));
+  EXPECT_EQ(engine::time_to_live_left(pinned, 100), engine::pinned_time_to_live_ns);
+  EXPECT_FALSE(engine::is_pinned(Bytes(engine::expiry_bytes - 1, std::byte{0xff})));
+  EXPECT_FALSE(engine::is_pinned(Bytes(engine::expiry_bytes)));
 }
 
 TEST(Expiry, IsPartOfTheLayoutOfACacheOnly) {
@@ -183,7 +198,39 @@ TEST(TimeToLive, IsRefusedByAStoreThatIsNoCache) {
   run_alone({}, [](TestStore&, fabric::Host&, Client& client) {
     EXPECT_FALSE(client.is_cache());
     EXPECT_EQ(client.set(bytes_of("key"), bytes_of("1"), 1).answer, Answer::not_a_cache);
+    EXPECT_EQ(client.set(bytes_of("key"), bytes_of("1"), engine::pinned_time_to_live_ns).answer,
+              Answer::not_a_cache);
     EXPECT_EQ(client.get(bytes_of("key")).answer, Answer::not_found);
+  });
+}
+
+TEST(TimeToLive, OfAPinnedValueIsThatOfTheLastSet) {
+  run_alone(cache_options(), [](TestStore&, fabric::Host&, Client& client) {
+    const Bytes key = bytes_of("key");
+    const auto is_pinned = [&] {
+      std::optional<std::uint64_t> left_ns;
+      EXPECT_TRUE(client.for_each_key(
+          [&](const engine::KeyAndValue& pair) { left_ns = pair.time_to_live_ns; }));
+      const bool is_reported = left_ns == engine::pinned_time_to_live_ns;
+      EXPECT_EQ(client.get(key).expires_ns == engine::pinned_expiry_ns, is_reported);
+      return is_reported;
+    };
+    const auto compare_and_set = [&](const char* before, std::optional<std::uint64_t> lives_ns) {
+      const Bytes present = bytes_of(before);
+      const auto condition = engine::Condition::equals(present);
+      EXPECT_EQ(client.compare_and_set(key, condition, bytes_of("2"), lives_ns).answer,
+                Answer::stored);
+    };
+    client.set(key, bytes_of("1"), engine::pinned_time_to_live_ns);
+    EXPECT_TRUE(is_pinned());
+    compare_and_set("1", std::nullopt);
+    EXPECT_TRUE(is_pinned());
+    compare_and_set("2", 0);
+    EXPECT_FALSE(is_pinned());
+    compare_and_set("2", engine::pinned_time_to_live_ns);
+    EXPECT_TRUE(is_pinned());
+    client.set(key, bytes_of("1"));
+    EXPECT_FALSE(is_pinned());
   });
 }
 

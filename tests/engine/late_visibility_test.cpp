@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <string>
 
+#include "engine/layout/pinned.h"
 #include "engine/probes.h"
 #include "tests/engine/planted.h"
 #include "tests/engine/store.h"
@@ -56,6 +58,63 @@ TEST(LateVisibility, CostsNoKeyThatACleanupMoves) {
     moved += run.probe(engine::probes::cleanup_moved_entry);
   }
   EXPECT_GT(moved, 1'000U);
+}
+
+// One client fills the table with values that are pinned in every second round, in regions that
+// hold values of earlier rounds. Another client then needs an entry. Its READs make no WRITE of the
+// first one visible.
+TEST(LateVisibility, CostsNoPinnedValueThatAnEvictionMeets) {
+  constexpr int keys = 8;
+  fabric::FiberStackPool stacks;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(seed);
+    StoreOptions options;
+    options.seed = seed;
+    options.simulation.late_visibility = true;
+    options.server.geometry = {
+        .table_entries = keys, .region_bytes = 128, .region_count = 4, .values_expire = true};
+    options.server.evicts = true;
+    options.server.cleanup_interval_ns = 3'600 * second_ns;
+    TestStore store(options, stacks);
+    int half_rounds = 0;
+    const auto in_turn = [&](fabric::Host& host, int client, const auto& body) {
+      while (half_rounds < 60) {
+        if (half_rounds % 2 == client) {
+          body(half_rounds % 4 < 2);
+          ++half_rounds;
+        } else {
+          host.sleep_until(host.now_ns() + 100);
+        }
+      }
+    };
+    store.add_client([&](fabric::Host& host, Client& client) {
+      in_turn(host, 0, [&](bool pins) {
+        for (int key = 0; key < keys; ++key) client.remove(bytes_of(std::to_string(key)));
+        store.server()->clean_up();
+        for (int key = 0; key < keys; ++key) {
+          ASSERT_EQ(client
+                        .set(bytes_of(std::to_string(key)), bytes_of("value"),
+                             pins ? engine::pinned_time_to_live_ns : 0)
+                        .answer,
+                    Answer::stored);
+        }
+      });
+    });
+    store.add_client([&](fabric::Host& host, Client& client) {
+      in_turn(host, 1, [&](bool pinned) {
+        EXPECT_EQ(client.set(bytes_of("another"), bytes_of("value")).answer,
+                  pinned ? Answer::table_full : Answer::stored);
+        for (int key = 0; key < keys && pinned; ++key) {
+          EXPECT_EQ(client.get(bytes_of(std::to_string(key))).answer, Answer::found);
+        }
+        client.remove(bytes_of("another"));
+      });
+    });
+    const StoreRun run = store.run();
+    EXPECT_TRUE(run.problems.empty()) << describe(run);
+    EXPECT_GT(run.probe(engine::probes::value_spared), 100U);
+    EXPECT_GT(run.probe(engine::probes::value_evicted), 10U);
+  }
 }
 
 }  // namespace

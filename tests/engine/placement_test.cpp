@@ -12,10 +12,12 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "engine/layout/pinned.h"
 #include "engine/placement/change.h"
 #include "engine/time_bounds.h"
 #include "tests/engine/store.h"
@@ -74,6 +76,8 @@ struct FakeCluster {
   bool drops_damaged = false;
   std::string stopped_server{};  // proves nothing
   std::uint64_t stall_before_set_ns = 0;
+  std::map<Bytes, std::uint64_t> times_to_live_ns{};  // of keys that have one
+  std::set<std::uint64_t> copies_live_ns{};
   PlacementList list_at_restart;
   PlacementList list;
   std::uint64_t revision = 0;
@@ -126,7 +130,11 @@ class FakeKeys final : public ServerKeys {
 
   tl::expected<void, Answer> list(Contents& contents) override {
     if (fails()) return tl::unexpected(Answer::disconnected);
-    for (const auto& [key, value] : keys_) contents.keys.push_back({.key = key});
+    for (const auto& [key, value] : keys_) {
+      const auto left = cluster_.times_to_live_ns.find(key);
+      const bool has_one = left != cluster_.times_to_live_ns.end();
+      contents.keys.push_back({.key = key, .time_to_live_ns = has_one ? left->second : 0});
+    }
     if (cluster_.damaged_server == server_) contents.damaged.push_back({.slot = 17});
     return {};
   }
@@ -139,9 +147,10 @@ class FakeKeys final : public ServerKeys {
     return result;
   }
   engine::SetResult set(std::span<const std::byte> key, std::span<const std::byte> value,
-                        std::uint64_t) override {
+                        std::uint64_t time_to_live_ns) override {
     cluster_.now_ns += cluster_.stall_before_set_ns;
     if (fails() || !may_change_()) return {};
+    if (time_to_live_ns > 0) cluster_.copies_live_ns.insert(time_to_live_ns);
     keys_[Bytes(key.begin(), key.end())] = Bytes(value.begin(), value.end());
     engine::SetResult result;
     result.answer = Answer::stored;
@@ -254,6 +263,18 @@ TEST(PlacementChange, MovesKeysOfServersThatJoinAndLeave) {
   EXPECT_TRUE(cluster.servers["a"].empty());
   expect_all_keys(cluster);
   EXPECT_EQ(count_copies(cluster), 40U);
+}
+
+// The change takes seconds, which it subtracts from the times that values have left.
+TEST(PlacementChange, CopiesPinnedValuesAsPinned) {
+  FakeCluster cluster = full_cluster({"a", "b"});
+  for (int number = 0; number < 40; ++number) {
+    cluster.times_to_live_ns[key_number(number)] = engine::pinned_time_to_live_ns;
+  }
+  const auto joined = change(cluster, {"a", "b", "c"});
+  ASSERT_TRUE(joined) << joined.error();
+  EXPECT_GT(joined->moved, 0U);
+  EXPECT_EQ(cluster.copies_live_ns, std::set<std::uint64_t>{engine::pinned_time_to_live_ns});
 }
 
 TEST(PlacementChange, MakesTheFirstList) {

@@ -52,7 +52,7 @@ WRONG_CALLS = [
     (lambda store: store.set("k", b"v", -1), ValueError, "time_to_live is -1 seconds; pass 0"),
     (lambda store: store.set("k", b"v", 1e300), ValueError, r"time_to_live is 1e\+300 seconds"),
     (lambda store: store.set("k", b"v", float("nan")), ValueError, "time_to_live is nan seconds"),
-    (lambda store: store.set("k", b"v", float("inf")), ValueError, "time_to_live is inf seconds"),
+    (lambda store: store.set("k", b"v", float("-inf")), ValueError, "time_to_live is -inf seconds"),
     (lambda store: store.set("k", b"v", 1e-12), ValueError, "time_to_live is 1e-12 seconds"),
     (lambda store: store.set("k", b"v", None), TypeError, "time_to_live is None; pass a number"),
     (lambda store: store.set("k", b"v", "1"), TypeError, "time_to_live is of type str"),

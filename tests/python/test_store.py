@@ -7,7 +7,7 @@ import typing
 
 import falafel
 import pytest
-from falafel import Error, Status, Store
+from falafel import PINNED, Error, Status, Store
 
 
 @pytest.fixture
@@ -57,6 +57,19 @@ def test_keys_are_listed_with_their_times_to_live(cache_options):
         assert set(keys) == {b"soon", b"never"}
         assert 900 < keys[b"soon"] <= 1000
         assert keys[b"never"] == 0
+
+
+def test_pinned_values_stay_pinned_until_a_set_says_otherwise(cache_options):
+    with Store(**cache_options) as cache:
+        cache.set("pinned", b"1", time_to_live=PINNED)
+        cache.set_many({"one": b"1", "two": b"1"}, time_to_live=PINNED)
+        assert cache.keys() == {b"pinned": PINNED, b"one": PINNED, b"two": PINNED}
+        assert cache.compare_and_set("pinned", b"1", b"2")
+        assert cache.compare_and_set("one", b"1", b"2", time_to_live=0)
+        cache.set("two", b"2")
+        assert cache.keys() == {b"pinned": PINNED, b"one": 0, b"two": 0}
+        assert cache.compare_and_set("one", b"2", b"3", time_to_live=PINNED)
+        assert cache.keys()[b"one"] == PINNED
 
 
 def test_an_exception_while_keys_are_listed_leaves_the_call(store, monkeypatch):

@@ -121,6 +121,7 @@ CASES = [
     (["set", "key", "value", "--time-to-live", "nan"], WRONG_USAGE,
      "--time-to-live: 'nan' is not a number"),
     (["set", "key", "value", "--time-to-live", "1e300"], WRONG_USAGE, "--time-to-live: "),
+    (["set", "key", "value", "--pin", "--time-to-live", "1"], WRONG_USAGE, "--time-to-live excludes --pin"),
     (["top", "--interval", "-1"], WRONG_USAGE, "--interval: "),
     (["top", "--interval", "nan"], WRONG_USAGE, "--interval: 'nan' is not a number"),
     (["top", "--count", "-1"], WRONG_USAGE, "--count: '-1' is not a whole number"),

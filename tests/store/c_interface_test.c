@@ -164,6 +164,7 @@ static void test_setting_options(void) {
 /* The store is not a cache. */
 static void test_time_to_live(falafel_store* store) {
   EXPECT(falafel_set_expiring(store, "expiring", 8, "1", 1, 1) == FALAFEL_NOT_A_CACHE);
+  EXPECT(falafel_set_expiring(store, "expiring", 8, "1", 1, FALAFEL_PINNED) == FALAFEL_NOT_A_CACHE);
   EXPECT(falafel_set_expiring(store, "expiring", 8, "1", 1, 0) == FALAFEL_OK);
   EXPECT(falafel_delete(store, "expiring", 8) == FALAFEL_OK);
   EXPECT(falafel_set_expiring(NULL, "expiring", 8, "1", 1, 0) == FALAFEL_INVALID);

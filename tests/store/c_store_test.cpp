@@ -154,6 +154,31 @@ TEST_F(CStoreTest, SubmittedOperationsHaveTimesToLiveOfTheirOwn) {
   expect_only_the_others_stay();
 }
 
+// The time to live of the only key.
+std::uint64_t left_to_live_ns(falafel_store* store) {
+  std::uint64_t left_ns = 0;
+  const falafel_visit visit = [](const void*, std::size_t, std::uint64_t time_to_live_ns,
+                                 void* user_data) {
+    *static_cast<std::uint64_t*>(user_data) = time_to_live_ns;
+  };
+  EXPECT_EQ(falafel_for_each_key(store, visit, &left_ns), FALAFEL_OK);
+  return left_ns;
+}
+
+TEST_F(CStoreTest, AValueStaysPinnedUntilASetSaysOtherwise) {
+  start_server(cache_options());
+  open();
+  EXPECT_EQ(falafel_set_expiring(store_, "key", 3, "1", 1, FALAFEL_PINNED), FALAFEL_OK);
+  EXPECT_EQ(left_to_live_ns(store_), FALAFEL_PINNED);
+  EXPECT_EQ(falafel_compare_and_set(store_, "key", 3, "1", 1, "2", 1, FALAFEL_KEEP_EXPIRY),
+            FALAFEL_OK);
+  EXPECT_EQ(left_to_live_ns(store_), FALAFEL_PINNED);
+  EXPECT_EQ(falafel_compare_and_set(store_, "key", 3, "2", 1, "3", 1, 0), FALAFEL_OK);
+  EXPECT_EQ(left_to_live_ns(store_), 0U);
+  EXPECT_EQ(falafel_compare_and_set(store_, "key", 3, "3", 1, "4", 1, FALAFEL_PINNED), FALAFEL_OK);
+  EXPECT_EQ(left_to_live_ns(store_), FALAFEL_PINNED);
+}
+
 TEST_F(CStoreTest, EachKeyIsVisitedOnceByAFunctionThatMayUseTheStore) {
   start_server();
   open();

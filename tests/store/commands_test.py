@@ -87,6 +87,20 @@ class Values(CommandTest):
             self.assertIn("evicted, at most ", self.falafel.run("stat")[1].decode())
         with self.falafel.serve(*SMALL):
             self.expect(WRONG_USAGE, "set", "--time-to-live", "1", "key", "value", message="--cache")
+            self.expect(WRONG_USAGE, "set", "--pin", "key", "value", message="leave out --time-to-live or --pin")
+
+    def test_a_full_cache_keeps_what_is_pinned(self):
+        value = b"v" * 50_000
+        with self.falafel.serve("--memory", "2MiB", "--region-size", "64KiB", "--cache"):
+            self.expect(OK, "set", "--pin", "pinned", "value")
+            for number in range(50):
+                self.expect(OK, "set", f"key-{number}", input=value)
+            self.expect(NOT_FOUND, "get", "key-0")
+            self.expect(OK, "get", "pinned", output=b"value")
+            statuses = (self.falafel.run("set", "--pin", f"key-{number}", input=value)[0]
+                        for number in range(50))
+            self.assertEqual(next(status for status in statuses if status != OK), STORE_FULL)
+            self.expect(OK, "get", "key-0", output=value)
 
     def test_values_are_any_bytes_from_anywhere(self):
         value = bytes(range(256)) * 10 + b"\n"

@@ -14,6 +14,7 @@ from harness import Falafel
 PROGRAM = sys.argv.pop(1)
 OK, WRONG_USAGE, NO_SERVER, TABLE_FULL, STORE_FULL, WRONG_SIZE, CORRUPTED, NO_FILE = 0, 2, 3, 8, 9, 10, 14, 15
 SECOND = 10**9
+PINNED = 2**64 - 2
 
 
 def table_entry(value):
@@ -117,6 +118,16 @@ class Dump(unittest.TestCase):
         self.serve("two", "--memory", "4MiB")
         self.load(to_dump(entries), "--name", "two", status=WRONG_USAGE,
                   message="1 entries loaded: not a cache; the dump has values with a time to live; serve with --cache")
+
+    def test_pins_go_along(self):
+        self.serve("one", "--memory", "4MiB", "--cache")
+        self.assertEqual(self.falafel.run("set", "--name", "one", "--pin", "pinned", "v")[0], OK)
+        self.assertEqual(self.falafel.run("set", "--name", "one", "other", "v")[0], OK)
+        dump, entries = self.dump("one")
+        self.assertEqual(sorted(entries), [(b"other", b"v", 0), (b"pinned", b"v", PINNED)])
+        self.serve("two", "--memory", "4MiB", "--cache")
+        self.load(dump, "--name", "two")
+        self.assertEqual(sorted(self.dump("two")[1]), sorted(entries))
 
     def test_existing_keys_are_set_or_kept(self):
         self.serve("one", "--memory", "4MiB")

@@ -204,6 +204,16 @@ TEST_F(StoreTest, VisitsAllKeys) {
   EXPECT_TRUE(expected.empty());
 }
 
+TEST_F(StoreTest, ReportsThatAValueIsPinned) {
+  const ServerThread server(directory(), cache_options());
+  const auto store = open();
+  EXPECT_EQ(store->set("key", "1", pinned_time_to_live_ns).answer, Answer::stored);
+  EXPECT_TRUE(store->for_each_key(
+      [&](std::string_view, std::span<const std::byte>, std::uint64_t time_to_live_ns) {
+        EXPECT_EQ(time_to_live_ns, pinned_time_to_live_ns);
+      }));
+}
+
 TEST_F(StoreTest, HandsOutTheBytesThatArrived) {
   const ServerThread server(directory());
   const auto store = open();

@@ -35,6 +35,7 @@ struct OperationTexts {
   std::optional<std::string> value;
   std::string file;
   double time_to_live_seconds = 0;
+  bool pins = false;
   bool json = false;
 };
 
@@ -63,7 +64,7 @@ std::string_view remedy(engine::Answer answer, server_program::ExitStatus status
       return "; the connection broke during the operation; check with get";
     case engine::Answer::disconnected: return "; nothing was changed; retry";
     case engine::Answer::not_a_cache:
-      return "; restart the server with --cache, or leave out --time-to-live";
+      return "; restart the server with --cache, or leave out --time-to-live or --pin";
     case engine::Answer::timed_out:
       return "; nothing was changed; the server may be stopped, check with stat";
     default: return "";
@@ -153,7 +154,9 @@ int set(const OperationTexts& texts) {
         fmt::format("standard input is empty; to store an empty value: falafel set {} ''",
                     texts.key));
   }
-  const auto time_to_live_ns = static_cast<std::uint64_t>(texts.time_to_live_seconds * 1e9);
+  const auto time_to_live_ns = texts.pins
+                                   ? pinned_time_to_live_ns
+                                   : static_cast<std::uint64_t>(texts.time_to_live_seconds * 1e9);
   return with_store("set", texts, [&](auto& store) {
     const engine::Answer answer = store.set(texts.key, *value, time_to_live_ns).answer;
     return report("set", texts, answer, server_program::status_of(answer));
@@ -296,10 +299,14 @@ void add_store_commands(CLI::App& app, int& exit_status) {
   set_command
       ->add_option("--file", of_set->file, "read the value from this file; -: standard input")
       ->excludes(value);
+  CLI::Option* const time_to_live =
+      set_command
+          ->add_option("--time-to-live", of_set->time_to_live_seconds,
+                       "seconds after which the value expires, in a cache (default: never)")
+          ->check(CLI::Range(1e-9, 1e9));
   set_command
-      ->add_option("--time-to-live", of_set->time_to_live_seconds,
-                   "seconds after which the value expires, in a cache (default: never)")
-      ->check(CLI::Range(1e-9, 1e9));
+      ->add_flag("--pin", of_set->pins, "in a cache: the value never expires and is never evicted")
+      ->excludes(time_to_live);
 
   const auto of_delete = std::make_shared<OperationTexts>();
   CLI::App* const delete_command =

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from typing import Any, Iterable, Mapping, Tuple, Union
 
@@ -12,6 +13,10 @@ Key = Union[str, Buffer]
 # A dictionary, or pairs of a key and its value.
 Values = Union[Mapping[Key, Buffer], Iterable[Tuple[Key, Buffer]]]
 
+# As time to live: the value does not expire, and a full cache does not evict it.
+PINNED = math.inf
+
+_PINNED_NS = 2**64 - 2  # FALAFEL_PINNED, which is a macro
 _SHORTEST_TIME_TO_LIVE = 1e-9
 _LONGEST_TIME_TO_LIVE = 1e9
 
@@ -67,11 +72,17 @@ def nanoseconds_of(time_to_live: float) -> int:
         raise TypeError(f"time_to_live is {_described(time_to_live)}; pass a number of seconds")
     if time_to_live == 0:
         return 0
+    if time_to_live == PINNED:
+        return _PINNED_NS
     # Not a number fails this, too.
     if not _SHORTEST_TIME_TO_LIVE <= time_to_live <= _LONGEST_TIME_TO_LIVE:
-        raise ValueError(f"time_to_live is {time_to_live} seconds; pass 0 (never), or from 1e-9 to "
-                         "1e9 seconds")
+        raise ValueError(f"time_to_live is {time_to_live} seconds; pass 0 (never), PINNED, or from "
+                         "1e-9 to 1e9 seconds")
     return round(time_to_live * 1e9)
+
+
+def seconds_of(time_to_live_ns: int) -> float:
+    return PINNED if time_to_live_ns == _PINNED_NS else time_to_live_ns / 1e9
 
 
 def _checked_pair(pair: Tuple[Key, Buffer]) -> Tuple[Key, Buffer]:

@@ -8,7 +8,7 @@ from typing import (
 )
 
 from falafel._arguments import (
-    Buffer, Key, Values, keys_of, nanoseconds_of, option_bytes_of, pairs_of,
+    Buffer, Key, Values, keys_of, nanoseconds_of, option_bytes_of, pairs_of, seconds_of,
 )
 from falafel._declarations import ffi
 from falafel._handle import Handle
@@ -87,8 +87,8 @@ class WaitingCalls:
 
     def set(self, key: Key, value: Buffer, time_to_live: float = 0) -> None:
         """Stores the value, without a copy in Python. In a cache (falafel serve --cache), it
-        expires after `time_to_live` seconds; 0: never. Other stores raise Error with
-        Status.NOT_A_CACHE if there is a time to live."""
+        expires after `time_to_live` seconds; 0: never; PINNED: never, and a full cache does not
+        evict it. Other stores raise Error with Status.NOT_A_CACHE if there is a time to live."""
         key_bytes, value_bytes = key_bytes_of(key), value_bytes_of(key, value)
         time_to_live_ns = nanoseconds_of(time_to_live)
         with self._call() as handle:
@@ -101,8 +101,8 @@ class WaitingCalls:
                         time_to_live: Optional[float] = None) -> bool:
         """Stores the value if the key has the expected one (None: if it is absent), and returns
         whether it did. One atomic operation: of several clients that expect the same value, one
-        stores its own. In a cache, the new value expires after `time_to_live` seconds (0: never),
-        or when the present one would have."""
+        stores its own. In a cache, the new value expires after `time_to_live` seconds (as for
+        set()), or when the present one would have, and is pinned if that is."""
         key_bytes, value_bytes = key_bytes_of(key), value_bytes_of(key, value)
         expected_bytes = ffi.NULL if expected is None else value_bytes_of(key, expected)
         expected_length = 0 if expected is None else len(expected_bytes)
@@ -142,8 +142,9 @@ class WaitingCalls:
             Operation(lib.FALAFEL_DELETE, key) for key in keys_of(keys)))
 
     def keys(self) -> Dict[bytes, float]:
-        """All keys, and what is left of their times to live in seconds; 0: the key does not expire.
-        Keys that are inserted or deleted during the call may be missing or not."""
+        """All keys, and what is left of their times to live in seconds; 0: the key does not expire;
+        PINNED: it is pinned. Keys that are inserted or deleted during the call may be missing or
+        not."""
         found: Dict[bytes, float] = {}
         raised: List[BaseException] = []
 
@@ -152,7 +153,7 @@ class WaitingCalls:
         def visit(key: Any, length: int, time_to_live_ns: int, _user_data: Any) -> None:
             try:
                 if not raised:
-                    found[bytes(ffi.buffer(key, length))] = time_to_live_ns / 1e9
+                    found[bytes(ffi.buffer(key, length))] = seconds_of(time_to_live_ns)
             except BaseException as error:
                 raised.append(error)
 

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "engine/layout/pinned.h"
+
 namespace falafel::cluster_scenario_test {
 namespace {
 
@@ -42,6 +44,22 @@ TEST_F(LifetimeWatchTest, AcceptsTheLatestOfEqualValues) {
   store(0, 210);
   store(50, 220);
   EXPECT_FALSE(objects_to(0, 300));
+}
+
+TEST_F(LifetimeWatchTest, DemandsThatACopyIsPinnedAsTheValueIs) {
+  constexpr std::uint64_t pinned = engine::pinned_time_to_live_ns;
+  store(pinned, 100);
+  EXPECT_FALSE(objects_to(pinned, 120));
+  EXPECT_TRUE(objects_to(0, 120));
+  EXPECT_TRUE(objects_to(50, 120));
+  EXPECT_THAT(*watch_.objection_to_copy("k", "a", 0, 120), testing::HasSubstr("not pinned"));
+  store(0, 130);
+  EXPECT_FALSE(objects_to(0, 140));
+}
+
+TEST_F(LifetimeWatchTest, ObjectsToACopyThatIsPinnedUnlikeTheValue) {
+  store(0, 100);
+  EXPECT_TRUE(objects_to(engine::pinned_time_to_live_ns, 120));
 }
 
 TEST_F(LifetimeWatchTest, AcceptsAnythingAfterASetWithoutAnAnswer) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/layout/pinned.h"
 #include "engine/probes.h"
 #include "explorer/campaign.h"
 #include "tests/explorer/describe_findings.h"
@@ -34,6 +35,7 @@ TEST(Caches, HoldWithAllSafeguards) {
   EXPECT_GT(explorer::count_of(result.probes, engine::probes::value_expired.name), 500U);
   EXPECT_GT(explorer::count_of(result.probes, engine::probes::collector_met_expired.name), 500U);
   EXPECT_GT(explorer::count_of(result.probes, engine::probes::value_evicted.name), 500U);
+  EXPECT_GT(explorer::count_of(result.probes, engine::probes::value_spared.name), 500U);
 }
 
 // Nothing was left to evict in blocks. Then a value was copied to one, and a SET was refused.
@@ -79,8 +81,9 @@ TEST(Caches, HaveRoomForTheExpiry) {
 
 TEST(Caches, SurviveJsonAndAreDocumented) {
   const std::string document = replay_file_document();
-  for (const std::string_view field : {"geometry.values_expire", "evicts", "wall_clock_error_ns",
-                                       "clients[].operations[].time_to_live_ns"}) {
+  for (const std::string_view field :
+       {"geometry.values_expire", "evicts", "wall_clock_error_ns",
+        "clients[].operations[].time_to_live_ns", "clients[].operations[].pins"}) {
     EXPECT_THAT(document, HasSubstr("\n| `" + std::string(field) + "` |"));
   }
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
@@ -92,6 +95,25 @@ TEST(Caches, SurviveJsonAndAreDocumented) {
     EXPECT_EQ(parsed->evicts, scenario.evicts);
     EXPECT_EQ(parsed->wall_clock_error_ns, scenario.wall_clock_error_ns);
   }
+}
+
+TEST(Caches, HaveSomePinnedValues) {
+  std::uint64_t pinned = 0;
+  std::uint64_t with_times = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    for (const ClientPlan& client : draw_scenario(caches_only(), seed).clients) {
+      for (const PlannedOperation& operation : client.operations) {
+        if (operation.pins()) {
+          ++pinned;
+          EXPECT_EQ(operation.kind, OperationKind::set);
+        } else if (operation.time_to_live_ns > 0) {
+          ++with_times;
+        }
+      }
+    }
+  }
+  EXPECT_GT(pinned, 100U);
+  EXPECT_GT(with_times, pinned);
 }
 
 // Operations of one key, one after the other.
@@ -106,8 +128,10 @@ class Recorded {
   Recorded& misses(std::uint64_t at_ns) {
     return add(checkers::OperationKind::get, checkers::Answer::not_found, "", at_ns, 0);
   }
-  bool holds(std::uint64_t wall_clock_error_ns, const std::string& damaged_key = {}) const {
+  bool holds(std::uint64_t wall_clock_error_ns, const std::string& damaged_key = {},
+             bool evicts = false) const {
     Scenario scenario;
+    scenario.evicts = evicts;
     scenario.wall_clock_error_ns = wall_clock_error_ns;
     return check_cache(history_, times_, scenario, [&](const std::string& key) {
              return key == damaged_key;
@@ -145,6 +169,17 @@ TEST(CacheHistory, AllowsForTheErrorsOfTwoClocks) {
   EXPECT_FALSE(Recorded(set).misses(999).finds(1'000).holds(100));
   EXPECT_FALSE(Recorded().set(0, 0).misses(1'000'000).holds(100));
   EXPECT_TRUE(Recorded().set(0, 0).misses(1'000'000).holds(100, "key"));
+}
+
+TEST(CacheHistory, LetsNoPinnedValueVanish) {
+  const auto holds = [](std::uint64_t time_to_live_ns) {
+    return Recorded().set(0, time_to_live_ns).misses(1'000'000).holds(100, {}, true);
+  };
+  EXPECT_TRUE(holds(0));
+  EXPECT_TRUE(holds(10'000'000));
+  EXPECT_FALSE(holds(engine::pinned_time_to_live_ns));
+  EXPECT_TRUE(
+      Recorded().set(0, engine::pinned_time_to_live_ns).finds(1'000'000).holds(100, {}, true));
 }
 
 }  // namespace

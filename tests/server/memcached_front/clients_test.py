@@ -4,6 +4,7 @@ program."""
 
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -150,6 +151,17 @@ class WithPymemcache(FrontTest):
             self.assertEqual(client.incr("number", 1), 2)  # it expires as before
             wait_until(lambda: client.get("long") is None)
             wait_until(lambda: client.get("number") is None)
+
+    def test_a_pinned_value_does_not_expire(self):
+        with self.falafel.serve("--memory", "64MiB", "--name", "cache", "--cache"):
+            self.assertEqual(self.falafel.run("set", "--name", "cache", "--pin", "key", "value")[0], 0)
+            address = self.front("--name", "cache").address()
+            with socket.create_connection(address, timeout=HANG_LIMIT_SECONDS) as connection:
+                connection.sendall(b"mg key t\r\ntouch key 3600\r\nmg key t\r\nquit\r\n")
+                with connection.makefile("rb") as answers:
+                    before, touched, after = answers.read().splitlines()
+            self.assertEqual((before, touched), (b"HD t-1", b"TOUCHED"))
+            self.assertRegex(after, rb"^HD t3[56]\d\d$")
 
     def test_a_full_cache_refuses_nothing(self):
         with self.falafel.serve("--memory", "8MiB", "--name", "cache", "--cache"):

@@ -28,7 +28,7 @@ using Source = std::function<std::size_t(std::span<std::byte> buffer)>;
 struct Entry {
   std::vector<std::byte> key;
   std::vector<std::byte> value;
-  std::uint64_t time_to_live_ns = 0;  // what was left of it; 0: does not expire
+  std::uint64_t time_to_live_ns = 0;  // what was left of it, as a scan reports it
 };
 
 // Each function returns false if the sink could not write; the file is then incomplete.

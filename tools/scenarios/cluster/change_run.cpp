@@ -88,6 +88,7 @@ ChangeRun::ChangeRun(check::World& world, const check::Plan<AttemptedMap>& plan,
   if (!runs.are_caches) return;
   lifetimes_.emplace();
   copies_lifetime_ = &world_.sometimes("a value that expires is copied");
+  copies_pin_ = &world_.sometimes("a pinned value is copied");
 }
 
 std::vector<std::string> ChangeRun::draw_servers() {

@@ -145,6 +145,7 @@ class ChangeRun {
   std::optional<WarmRestarts> warm_restarts_;  // empty: no memory stays
   std::optional<LifetimeWatch> lifetimes_;     // empty: no value expires
   check::Condition* copies_lifetime_ = nullptr;
+  check::Condition* copies_pin_ = nullptr;
   std::array<Place, server_count> places_;
   engine::PlacementDirectory::Entry entry_;  // in etcd
   std::uint64_t steps_ = 0;                  // of the operators

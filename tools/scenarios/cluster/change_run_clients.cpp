@@ -3,6 +3,7 @@
 #include <utility>
 #include <variant>
 
+#include "engine/layout/pinned.h"
 #include "fabric/text.h"
 #include "fabric/time_units.h"
 #include "tools/scenarios/cluster/change_run.h"
@@ -138,7 +139,7 @@ std::optional<Attempts::Result> ChangeRun::set(fabric::Host& host, engine::Clien
   if (!lifetimes_) return recorded(client.set(bytes_of(set.key), bytes_of(set.value)).answer);
   const std::uint64_t time_to_live_ns = LifetimeWatch::draw_time_to_live_ns(host);
   // For the history, a client deletes the value when it expires, and its answer is lost.
-  if (time_to_live_ns > 0) {
+  if (time_to_live_ns > 0 && time_to_live_ns != engine::pinned_time_to_live_ns) {
     history_.call(plan_.clients() + losses_++, AttemptedMap::Remove{set.key},
                   [] { return std::optional<AttemptedMap::Result>(); });
   }
@@ -152,7 +153,9 @@ std::optional<Attempts::Result> ChangeRun::set(fabric::Host& host, engine::Clien
 
 void ChangeRun::judge_copy(const Keys::Copy& copy, std::uint64_t now_ns) {
   if (!lifetimes_) return;
-  copies_lifetime_->reached_if(copy.time_to_live_ns > 0);
+  const bool is_pinned = copy.time_to_live_ns == engine::pinned_time_to_live_ns;
+  copies_lifetime_->reached_if(copy.time_to_live_ns > 0 && !is_pinned);
+  copies_pin_->reached_if(is_pinned);
   const std::string key = fabric::text_of(copy.key);
   const std::string value = fabric::text_of(copy.value);
   const auto objection = lifetimes_->objection_to_copy(key, value, copy.time_to_live_ns, now_ns);

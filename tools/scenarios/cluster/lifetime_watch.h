@@ -2,6 +2,7 @@
 // and a change copies them: it reads a value, and then stores it for the time that is left. It does
 // not know how long storing takes, so each copy may live longer by that time, but not by more: the
 // change subtracts the time that has passed since it listed the keys (engine/placement/change.cpp).
+// The copy of a pinned value is pinned, and no other one.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@ namespace falafel::cluster_scenario {
 
 class LifetimeWatch {
  public:
-  // The time to live of a SET; 0: the value does not expire.
+  // The time to live of a SET; 0: the value does not expire; engine::pinned_time_to_live_ns: it is
+  // pinned.
   static std::uint64_t draw_time_to_live_ns(fabric::Host& host);
   // A client or a change calls a SET, and hears that the value is stored.
   void on_called(const std::string& key, const std::string& value);
@@ -29,8 +31,12 @@ class LifetimeWatch {
                                                std::uint64_t now_ns) const;
 
  private:
-  // The latest time at which a value expires; never_ns: it does not expire.
-  std::map<std::pair<std::string, std::string>, std::uint64_t> expires_ns_;
+  struct Life {
+    std::uint64_t latest_ns = 0;  // when the value expires at the latest; never_ns: it does not
+    bool may_be_pinned = false;
+    bool may_be_unpinned = false;
+  };
+  std::map<std::pair<std::string, std::string>, Life> lives_;
   // SETs without an answer so far.
   std::multiset<std::pair<std::string, std::string>> pending_;
 };

@@ -5,6 +5,7 @@
 
 #include "checkers/specification_linearizability.h"
 #include "checkers/specifications/expiring_register.h"
+#include "engine/layout/pinned.h"
 
 namespace falafel::store_scenario {
 namespace {
@@ -30,8 +31,10 @@ std::optional<Register::Result> result_of(const checkers::Operation& operation) 
   }
 }
 
-// The client that stores a value and the one that finds it expired have clocks of their own.
+// The client that stores a value and the one that finds it expired have clocks of their own. Pinned
+// values do not vanish by themselves.
 Register::Lifetime lifetime_of(const OperationTimes& times, const Scenario& scenario) {
+  if (times.time_to_live_ns == engine::pinned_time_to_live_ns) return {};
   if (times.time_to_live_ns == 0) {
     return {.earliest_ns = scenario.evicts ? 0 : Register::never_ns};
   }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engine/layout/container.h"
+#include "engine/layout/pinned.h"
 
 namespace falafel::store_scenario {
 namespace {
@@ -36,6 +37,19 @@ void make_cache(fabric::RandomGenerator& random, Scenario& scenario) {
     for (PlannedOperation& operation : client.operations) {
       const std::uint64_t time_ns = times_ns[random.below(times_ns.size())];
       if (operation.kind == OperationKind::set) operation.time_to_live_ns = time_ns;
+    }
+  }
+}
+
+void pin_values(fabric::RandomGenerator& random, Scenario& scenario) {
+  constexpr std::array<std::uint64_t, 5> percents{0, 0, 10, 50, 90};
+  const std::uint64_t percent = percents[random.below(percents.size())];
+  for (ClientPlan& client : scenario.clients) {
+    for (PlannedOperation& operation : client.operations) {
+      const bool pins = random.below(100) < percent;
+      if (pins && operation.kind == OperationKind::set) {
+        operation.time_to_live_ns = engine::pinned_time_to_live_ns;
+      }
     }
   }
 }

@@ -74,7 +74,9 @@ void append_client(std::string& text, std::size_t index, const ClientPlan& clien
     if (has_value(operation.kind)) {
       text += fmt::format(" ({} bytes)", operation.value_bytes);
     }
-    if (operation.time_to_live_ns > 0) {
+    if (operation.pins()) {
+      text += " pinned";
+    } else if (operation.time_to_live_ns > 0) {
       text += fmt::format(" for {} ns", operation.time_to_live_ns);
     }
     if (operation.cancel_after_ns > 0) {

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/layout/pinned.h"
+
 namespace falafel::store_scenario {
 namespace {
 
@@ -14,6 +16,7 @@ using checkers::KeyScan;
 // The client that stores a value and the one that scans it have clocks of their own.
 std::optional<Expiry> expiry_of(const OperationTimes& times, const Scenario& scenario) {
   if (times.time_to_live_ns == 0) return std::nullopt;
+  if (times.time_to_live_ns == engine::pinned_time_to_live_ns) return Expiry::pinned();
   const std::uint64_t errors_ns = 2 * scenario.wall_clock_error_ns;
   const std::uint64_t shortest_ns =
       times.time_to_live_ns - std::min(times.time_to_live_ns, errors_ns);

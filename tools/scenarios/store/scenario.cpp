@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/layout/entry.h"
+#include "engine/layout/pinned.h"
 
 namespace falafel::store_scenario {
 namespace {
@@ -98,7 +99,11 @@ nlohmann::json operation_to_json(const PlannedOperation& operation) {
       {"kind", to_string(operation.kind)},    {"key", operation.key},
       {"value_bytes", operation.value_bytes}, {"pause_ns", operation.pause_ns},
       {"goodbye", operation.goodbye},         {"cancel_after_ns", operation.cancel_after_ns}};
-  if (operation.time_to_live_ns > 0) json["time_to_live_ns"] = operation.time_to_live_ns;
+  if (operation.pins()) {
+    json["pins"] = true;
+  } else if (operation.time_to_live_ns > 0) {
+    json["time_to_live_ns"] = operation.time_to_live_ns;
+  }
   return json;
 }
 
@@ -135,6 +140,9 @@ PlannedOperation read_operation(Reader& reader, std::uint64_t most_value_bytes) 
   reader.later_boolean("goodbye", operation.goodbye);
   reader.later_number("cancel_after_ns", operation.cancel_after_ns, 0, longest_ns);
   reader.later_number("time_to_live_ns", operation.time_to_live_ns, 0, longest_ns);
+  bool pins = false;
+  reader.later_boolean("pins", pins);
+  if (pins) operation.time_to_live_ns = engine::pinned_time_to_live_ns;
   return operation;
 }
 

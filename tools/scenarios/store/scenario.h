@@ -14,6 +14,7 @@
 #include "engine/client/client.h"
 #include "engine/layout/geometry.h"
 #include "engine/layout/key_hash.h"
+#include "engine/layout/pinned.h"
 #include "engine/safeguards.h"
 #include "engine/server/server.h"
 #include "explorer/program.h"
@@ -56,7 +57,10 @@ struct PlannedOperation {
   bool goodbye = false;
   // The fiber is cancelled this long after the call if the operation is still pending; 0: never.
   std::uint64_t cancel_after_ns = 0;
-  std::uint64_t time_to_live_ns = 0;  // set, in a cache; 0: the value does not expire
+  // set, in a cache; 0: the value does not expire; engine::pinned_time_to_live_ns: it is pinned
+  std::uint64_t time_to_live_ns = 0;
+
+  bool pins() const { return time_to_live_ns == engine::pinned_time_to_live_ns; }
 
   friend bool operator==(const PlannedOperation&, const PlannedOperation&) = default;
 };

@@ -24,6 +24,7 @@ namespace {
 constexpr std::uint64_t hostile_stream = 0x686f7374696c6521;
 constexpr std::uint64_t tag_world_stream = 0x7461677320776f72;
 constexpr std::uint64_t cache_stream = 0x7468652063616368;
+constexpr std::uint64_t pin_stream = 0x70696e7320696e20;
 constexpr std::uint64_t warm_restart_stream = 0x7761726d20737461;
 constexpr std::uint64_t growth_stream = 0x67726f7774682074;
 constexpr std::uint64_t memory_growth_stream = 0x6d656d6f72792067;
@@ -67,7 +68,10 @@ void SpecialWorlds::draw_cache(Scenario& scenario) const {
   if (share == Share::none || scenario.geometry.tag_bits != engine::most_tag_bits) return;
   fabric::RandomGenerator random(seed_ ^ cache_stream);
   const bool is_one = random.below(2) == 0;
-  if (is_one || share == Share::only) make_cache(random, scenario);
+  if (!is_one && share != Share::only) return;
+  make_cache(random, scenario);
+  fabric::RandomGenerator of_pins(seed_ ^ pin_stream);
+  pin_values(of_pins, scenario);
 }
 
 // Half of the worlds with `some`. The cleanup of the thesis leaves what no server repairs.

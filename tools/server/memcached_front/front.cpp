@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "engine/client/client.h"
+#include "engine/layout/pinned.h"
 #include "fabric/realtime/clock.h"
 #include "falafel/metrics.h"
 #include "tools/server/listening.h"
@@ -40,6 +41,17 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+// Clients of memcached know of no pins: such a value does not expire.
+std::uint64_t expiry_without_pin(std::uint64_t expires_ns) {
+  return expires_ns == engine::pinned_expiry_ns ? 0 : expires_ns;
+}
+
+std::uint64_t expiry_of(const engine::KeyAndValue& pair) {
+  const std::uint64_t left_ns = pair.time_to_live_ns;
+  const bool expires = left_ns != 0 && left_ns != engine::pinned_time_to_live_ns;
+  return expires ? fabric::wall_clock_ns() + left_ns : 0;
+}
+
 // Performs operations on fibers while it has a client, and otherwise lets the store look for the
 // server.
 class StoreStorage final : public Storage {
@@ -54,7 +66,7 @@ class StoreStorage final : public Storage {
     const engine::GetResult result =
         client_ != nullptr ? client_->get(bytes_of(key)) : store_.get(key);
     if (result.answer == engine::Answer::found) {
-      use({.bytes = text_of(result.value), .expires_ns = result.expires_ns});
+      use({.bytes = text_of(result.value), .expires_ns = expiry_without_pin(result.expires_ns)});
     }
     return result.answer;
   }
@@ -81,10 +93,7 @@ class StoreStorage final : public Storage {
       const std::function<void(std::string_view, const StoredValue&)>& visit) override {
     if (client_ == nullptr) return engine::Answer::disconnected;
     const auto scanned = client_->for_each_key([&](const engine::KeyAndValue& pair) {
-      const std::uint64_t left_ns = pair.time_to_live_ns;
-      visit(text_of(pair.key),
-            {.bytes = text_of(pair.value),
-             .expires_ns = left_ns == 0 ? 0 : fabric::wall_clock_ns() + left_ns});
+      visit(text_of(pair.key), {.bytes = text_of(pair.value), .expires_ns = expiry_of(pair)});
     });
     return scanned ? std::nullopt : std::optional(scanned.error());
   }
