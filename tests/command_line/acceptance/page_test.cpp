@@ -63,6 +63,11 @@ TEST(AcceptancePage, ShowsEveryRowAndEscapesIt) {
   EXPECT_NE(page.find("VIOLATED"), std::string::npos);
   EXPECT_NE(page.find("<li>Part: a &lt;row&gt; (y &amp; z)</li>"), std::string::npos);
   EXPECT_EQ(page.find("Not tried on hardware"), std::string::npos);
+  report.other_machine = "machine: server\nport: 4: ACTIVE\nunknown";
+  EXPECT_NE(to_page(report).find("<tr><td>machine</td><td>server</td></tr>\n"
+                                 "<tr><td>port</td><td>4: ACTIVE</td></tr>\n"
+                                 "<tr><td>unknown</td><td></td></tr>\n"),
+            std::string::npos);
   report.is_on_hardware = false;
   EXPECT_NE(to_page(report).find("Not tried on hardware"), std::string::npos);
 }
@@ -78,6 +83,8 @@ TEST(AcceptanceCalibration, ShowsThePredictionBesideTheMeasurement) {
   EXPECT_EQ(rows[0].expected, "2200.0 ns by the profile");
   EXPECT_EQ(rows[0].observed, "2000.0 ns measured (+10.0 %)");
   EXPECT_EQ(rows[2].observed, "6000.0 ns measured (+0.0 %)");
+  predicted.store.present_ns = 5'999.9;
+  EXPECT_EQ(rows_of(measured, predicted)[2].observed, "6000.0 ns measured (+0.0 %)");
 }
 
 // Every mixture of two consecutive stamps, at any byte, is recognized.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <fstream>
 #include <thread>
 
@@ -19,7 +20,8 @@ constexpr std::string_view base_card = "connectx3-qdr";  // for values that no l
 
 // The row of a quantity. No rule demands that a prediction is right.
 Row compared(std::string name, std::string quantity, double measured_ns, double predicted_ns) {
-  const double deviation_percent = (predicted_ns / std::max(measured_ns, 1e-3) - 1) * 100;
+  const double deviation = predicted_ns / std::max(measured_ns, 1e-3) - 1;
+  const double deviation_percent = std::round(deviation * 1'000) / 10 + 0.0;  // without "-0.0"
   return {.name = std::move(name),
           .source = std::move(quantity),
           .expected = fmt::format("{:.1f} ns by the profile", predicted_ns),

@@ -21,6 +21,13 @@ std::string first_line(const files::path& path) {
   return line;
 }
 
+// The kernel writes "4: ACTIVE".
+std::string state_of(const files::path& port) {
+  const std::string line = first_line(port / "state");
+  const std::size_t colon = line.find(": ");
+  return colon == std::string::npos ? line : line.substr(colon + 2);
+}
+
 std::string name_of_processor() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -54,7 +61,7 @@ std::string describe(const files::path& device) {
   std::error_code error;
   for (const auto& port : files::directory_iterator(device / "ports", error)) {
     text += fmt::format("; port {}: {}, {}, {}", port.path().filename().native(),
-                        first_line(port.path() / "link_layer"), first_line(port.path() / "state"),
+                        first_line(port.path() / "link_layer"), state_of(port.path()),
                         first_line(port.path() / "rate"));
   }
   return text;

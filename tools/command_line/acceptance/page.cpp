@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 
 #include "checkers/html_text.h"
 
@@ -27,7 +28,9 @@ td { border-bottom: 1px solid #ddd; padding: 0.3em 0.6em; vertical-align: top;
      overflow-wrap: anywhere; white-space: pre-line; }
 .rows th:nth-child(1) { width: 22%; } .rows th:nth-child(2) { width: 16%; }
 .rows th:nth-child(3) { width: 21%; } .rows th:nth-child(5) { width: 6.5em; }
-.facts th, .facts td:first-child { width: 16em; }
+.parts th:nth-child(1) { width: 16em; } .parts th:nth-child(3) { width: 6em; }
+.parts th:nth-child(4) { width: 6.5em; }
+.facts td:first-child { width: 16em; }
 .facts { margin-bottom: 1em; }
 .verdict { display: inline-block; border-radius: 0.3em; padding: 0 0.5em; font-size: 0.87em;
            font-weight: 600; white-space: nowrap; }
@@ -75,10 +78,21 @@ std::string facts_table(const Facts& facts) {
   return text + "</table>\n";
 }
 
+// Lines of a name and a value.
+Facts facts_in(const std::string& lines) {
+  Facts facts;
+  std::istringstream input(lines);
+  for (std::string line; std::getline(input, line);) {
+    const std::size_t colon = std::min(line.find(": "), line.size());
+    facts.emplace_back(line.substr(0, colon), line.substr(std::min(colon + 2, line.size())));
+  }
+  return facts;
+}
+
 std::string overview(const AcceptanceReport& report) {
   std::string text =
-      "<h2>Parts</h2>\n<table class=\"facts\">\n"
-      "<tr><th>Part</th><th>Results</th><th>Time</th><th></th></tr>\n";
+      "<h2>Parts</h2>\n<table class=\"parts\">\n"
+      "<tr><th>Part</th><th>Results</th><th>Time</th><th>Verdict</th></tr>\n";
   for (std::size_t number = 0; number < report.parts.size(); ++number) {
     const PartReport& part = report.parts[number];
     text += fmt::format(
@@ -170,7 +184,8 @@ std::string to_page(const AcceptanceReport& report) {
   page += "<h3>This machine</h3>\n" + facts_table(report.own_machine);
   page +=
       "<h3>Device of this machine, as the fabric sees it</h3>\n" + facts_table(report.own_device);
-  page += "<h3>Machine of the side that serves</h3>\n" + facts_table({{"", report.other_machine}});
+  page +=
+      "<h3>Machine of the side that serves</h3>\n" + facts_table(facts_in(report.other_machine));
   return page + "</body>\n</html>\n";
 }
 
