@@ -52,7 +52,7 @@ until grep -q "^serving 'falafel'" /tmp/serving; do kill -0 $!; sleep 0.2; done
 falafel set greeting hello
 test "$(falafel get greeting)" = hello
 kill $!; wait $!
-falafel run --host host {VERBS_PROGRAM} | grep 'hca_id'
+falafel run --host host {VERBS_PROGRAM} | grep -q hca_id
 test "$(which falafel)" = /usr/bin/falafel
 set +e"""
 
