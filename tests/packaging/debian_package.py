@@ -62,7 +62,8 @@ class InstalledFiles:
 
     def files_of_dependencies(self):
         """The real paths of the files that these packages have brought to this machine."""
-        listing = run("dpkg-query", "--listfiles", *sorted(self.dependencies()))
+        names = sorted(self.dependencies())
+        listing = run("dpkg-query", "--listfiles", *names) if names else ""
         return {os.path.realpath(path) for path in listing.splitlines() if path.startswith("/")}
 
 

@@ -47,11 +47,16 @@ class AcceptanceTest(Stage):
         serve = re.search(r"(?m)^ExecStart=(.*)$", unit)[1]
         return f"""
 set -e
-{serve} --memory 16MiB >/tmp/serving &
-until grep -q "^serving 'falafel'" /tmp/serving; do kill -0 $!; sleep 0.2; done
+(status=0; {serve} --memory 16MiB || status=$?; echo "ended $status") >/tmp/serving 2>&1 &
+until grep -q "^serving 'falafel'" /tmp/serving; do
+  if grep '^ended' /tmp/serving; then cat /tmp/serving; exit 1; fi
+  sleep 0.2
+done
 falafel set greeting hello
 test "$(falafel get greeting)" = hello
-kill $!; wait $!
+killall falafel
+wait $!
+grep -q '^ended 0' /tmp/serving
 falafel run --host host {VERBS_PROGRAM} | grep -q hca_id
 test "$(which falafel)" = /usr/bin/falafel
 set +e"""
