@@ -52,6 +52,7 @@ RunObserver::RunObserver(const Scenario& scenario, StoreWorld& world, const RunO
       silence_(scenario, world),
       grants_(scenario, world),
       quiescence_(scenario, world),
+      readings_(scenario),
       fresh_keys_(scenario) {}
 
 // Events
@@ -134,6 +135,7 @@ void RunObserver::on_request_posted(const sim::TraceEvent& event) {
   if (parties_.is_hostile(event.subject)) return;
   note_denials(event.time_ns);
   operations_.on_posted(fiber, event);
+  readings_.on_posted(fiber, event);
   if (Parties::is_client(parties_.of_queue_pair(event.subject))) {
     ends_.on_posted(event.subject, event.place);
   }
@@ -192,8 +194,10 @@ void RunObserver::read_entries(std::uint32_t party, std::uint64_t offset,
 void RunObserver::on_words_read(const sim::TraceEvent& event) {
   if (!lives_.is_in_use(event.subject) || parties_.is_hostile(event.subject)) return;
   read_entries(parties_.of_queue_pair(event.subject), event.offset, event.data);
-  if (!options_.paranoid) return;
-  with_memory([&](const checkers::MemoryView& view) { memory_.on_words_read(event, view); });
+  with_memory([&](const checkers::MemoryView& view) {
+    readings_.on_words_read(event, view);
+    if (options_.paranoid) memory_.on_words_read(event, view);
+  });
 }
 
 // Only clients use WRITE; the server accesses its own memory directly.
@@ -307,6 +311,7 @@ void RunObserver::on_operation_called(fabric::FiberId fiber, const checkers::Ope
   ends_.on_called(fiber, connection, operation);
   grants_.on_operation_called(fiber, connection, operation, time_ns);
   quiescence_.on_operation_called(fiber, connection, operation);
+  readings_.on_operation_called(fiber, operation);
   operations_.on_called(fiber, operation, connection, world_.server(), time_ns);
 }
 
@@ -316,6 +321,7 @@ void RunObserver::on_operation_returned(fabric::FiberId fiber, const checkers::O
   ends_.on_ended(fiber);
   grants_.on_operation_returned(fiber, result.answer);
   quiescence_.on_operation_returned(fiber, result, world_.steps());
+  readings_.on_operation_returned(fiber, result.answer, world_.steps());
   note_denials(time_ns);
   operations_.on_returned(fiber, operation, result, world_.server(), time_ns, world_.steps());
   const bool looks = options_.paranoid || world_.completed_operations() % look_at_books_one_in == 0;
@@ -329,12 +335,14 @@ void RunObserver::on_scan_called(fabric::FiberId fiber, const checkers::KeyScan&
   on_operation_called(fiber, operation_of(scan), time_ns);
   ends_.on_ended(fiber);
   quiescence_.on_operation_abandoned(fiber);
+  readings_.on_scan_called(fiber, scan.client);
   with_memory(
       [&](const checkers::MemoryView& view) { hidden_damage_.on_scan_called(fiber, view); });
 }
 
 void RunObserver::on_scan_returned(fabric::FiberId fiber, const checkers::KeyScan& scan,
                                    engine::Answer answer, std::uint64_t time_ns) {
+  readings_.on_scan_returned(fiber, answer, world_.steps());
   on_operation_returned(fiber, operation_of(scan),
                         {.answer = answer, .statistics = {}, .found = {}}, time_ns);
   with_memory([&](const checkers::MemoryView& view) {
@@ -349,6 +357,7 @@ void RunObserver::on_operation_abandoned(fabric::FiberId fiber) {
   ends_.on_ended(fiber);
   grants_.on_operation_abandoned(fiber);
   quiescence_.on_operation_abandoned(fiber);
+  readings_.on_operation_abandoned(fiber);
   operations_.on_abandoned(fiber);
 }
 
@@ -405,9 +414,10 @@ void RunObserver::on_end(const sim::RunResult& result) {
 void RunObserver::add_violations(std::vector<Judgement>& violations) const {
   Judgement progress = progress_.judgement();
   progress.explanation += how_it_ended_;
-  std::array judgements{std::move(progress),     aba_.judgement(),     tags_.judgement(),
-                        repairs_.judgement(),    silence_.judgement(), grants_.judgement(),
-                        quiescence_.judgement(), ends_.judgement(),    hidden_damage_.judgement()};
+  std::array judgements{std::move(progress),       aba_.judgement(),      tags_.judgement(),
+                        repairs_.judgement(),      silence_.judgement(),  grants_.judgement(),
+                        quiescence_.judgement(),   readings_.judgement(), ends_.judgement(),
+                        hidden_damage_.judgement()};
   for (Judgement& judgement : judgements) {
     if (judgement.verdict == Verdict::violated) violations.push_back(std::move(judgement));
   }

@@ -22,6 +22,7 @@
 #include "tools/scenarios/store/operation_watcher.h"
 #include "tools/scenarios/store/parties.h"
 #include "tools/scenarios/store/quiescence_watch.h"
+#include "tools/scenarios/store/reading_watch.h"
 #include "tools/scenarios/store/run_listener.h"
 #include "tools/scenarios/store/scenario.h"
 #include "tools/scenarios/store/server_lives.h"
@@ -99,6 +100,7 @@ class RunObserver : public sim::TraceObserver, public OperationWatcher {
   SilenceWatch silence_;
   GrantWatch grants_;
   QuiescenceWatch quiescence_;
+  ReadingWatch readings_;
   FreshKeys fresh_keys_;
   checkers::EndsOfOperations ends_;
   checkers::HiddenDamage hidden_damage_;
