@@ -50,6 +50,8 @@ class ClientChannel {
   // Confirms received messages to the client if a confirmation is due and no other message carries
   // it. Call after a message has been handled.
   void acknowledge_if_due();
+  // The number of messages whose receipt no message to the client has confirmed.
+  std::uint64_t unconfirmed() const { return received_ - acknowledged_; }
 
  private:
   fabric::ReceiveRequest receive_into(std::uint64_t buffer) const;

@@ -36,7 +36,8 @@ struct Membership::Client {
   std::uint64_t last_heard_ns = 0;
   std::array<std::uint64_t, question_count> answer_due_ns{};  // never_ns: no request is pending
   bool given_up = false;                                      // will be fenced
-  bool fenced = false;                                        // is fenced and waits for the flush
+  bool expelled = false;
+  bool fenced = false;  // is fenced and waits for the flush
   std::uint64_t flush_due_ns = 0;
   bool quarantined = false;  // the flush is overdue
   bool drained = false;      // the flush has completed
@@ -174,7 +175,9 @@ std::vector<ClientInspection> Membership::clients() const {
                            .silence_ns = now_ns - client->last_heard_ns,
                            .awaited = false,
                            .leaving = client->given_up,
-                           .quarantined = client->quarantined});
+                           .quarantined = client->quarantined,
+                           .expelled = client->expelled,
+                           .unconfirmed = client->channel ? client->channel->unconfirmed() : 0});
   }
   return inspections;
 }
@@ -285,6 +288,7 @@ void Membership::give_up(Client& client) {
 void Membership::expel(std::uint32_t number, Breach breach) {
   Client* const client = find(number);
   if (client == nullptr || client->given_up) return;
+  client->expelled = true;
   ++expelled_;
   last_breach_ = breach;
   host_.count(probes::client_expelled);

@@ -51,6 +51,8 @@ struct ClientInspection {
   bool leaving = false;          // it is fenced or about to be
   // its flush is overdue, so its regions are unavailable until the flush completes
   bool quarantined = false;
+  bool expelled = false;          // for a protocol violation
+  std::uint64_t unconfirmed = 0;  // messages of it whose receipt no message to it confirms
 };
 
 // The reason for expelling a client. Clients of this engine never violate the protocol.

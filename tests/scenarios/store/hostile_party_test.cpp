@@ -138,7 +138,7 @@ std::string violated_by(const Conduct& conduct, AttackKind attack) {
   scenario.attacks = {{.kind = attack, .number = 3}};
   HostileParty party(
       scenario, [] { return true; }, [] { return false; },
-      [] { return std::vector<engine::RegionInspection>{}; });
+      [] { return engine::ServerInspection{}; });
   SmallServer server(scenario.geometry, conduct);
   fabric::FiberStackPool stacks;
   const auto strategy = sim::make_strategy(scenario.simulation, 1);

@@ -52,6 +52,18 @@ TEST(MoveWorlds, HoldBesideSearches) { expect_moves_to_be_met(moves(Share::only)
 
 TEST(MoveWorlds, HoldBesideScans) { expect_moves_to_be_met(moves(Share::only, Share::only)); }
 
+TEST(MoveWorlds, HoldBesideATableThatGrows) {
+  constexpr std::uint64_t schedules = 500;
+  ScenarioChoices choices = moves(Share::only);
+  choices.growth = Share::only;
+  const auto result = explorer::run_campaign(StoreProgram(choices), {.schedules = schedules});
+  EXPECT_EQ(describe_findings(result), "");
+  for (const fabric::Probe& probe :
+       {engine::probes::table_growth_began, engine::probes::met_frozen_slot}) {
+    EXPECT_GT(explorer::count_of(result.probes, probe.name), schedules / 2) << probe.name;
+  }
+}
+
 TEST(MoveWorlds, AreDrawnAsChosen) {
   expect_drawn_as_chosen(moves(Share::some), has_moves);
   ScenarioChoices ablated = moves(Share::only);

@@ -62,7 +62,7 @@ TEST(TrickWorlds, SurviveJsonAndAreDocumented) {
   Scenario scenario;
   for (const AttackKind kind :
        {AttackKind::evasion, AttackKind::stolen_release, AttackKind::late_write,
-        AttackKind::broken_chain, AttackKind::shared_container}) {
+        AttackKind::broken_chain, AttackKind::shared_container, AttackKind::all_credits}) {
     scenario.attacks.push_back({.kind = kind, .number = 7});
     EXPECT_THAT(scenario.describe(), testing::HasSubstr(std::string(to_string(kind))));
     EXPECT_THAT(replay_file_document(), testing::HasSubstr(std::string(to_string(kind))));

@@ -14,7 +14,7 @@ LINES = (
     "", "--hostile only", "--blocks only", "--caches only", "--growth only", "--warm-restarts only",
     "--memory-growth only", "--tag-worlds only", "--scans only --caches some --growth some",
     "--tricks only", "--set-many only --caches some", "--ends only",
-    "--moves only", "--moves only --scans only",
+    "--moves only", "--moves only --scans only", "--moves only --growth only",
     "--keys 16 --slots 16 --operations 20",
     "--store cluster", "--store changing-cluster",
     "--store changing-cluster --warm-restarts only", "--store changing-cluster --caches only",

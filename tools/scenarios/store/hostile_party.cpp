@@ -77,19 +77,20 @@ void write_lie(const engine::Geometry& geometry, std::uint64_t number, std::uint
 
 HostileParty::HostileParty(const Scenario& scenario, std::function<bool()> are_faults_over,
                            std::function<bool()> is_server_stopped,
-                           std::function<std::vector<engine::RegionInspection>()> held_regions)
+                           std::function<engine::ServerInspection()> inspect)
     : scenario_(scenario),
       are_faults_over_(std::move(are_faults_over)),
       is_server_stopped_(std::move(is_server_stopped)),
-      held_regions_(std::move(held_regions)) {}
+      inspect_(std::move(inspect)) {}
 
 void HostileParty::run(fabric::Host& host, const fabric::Address& server) {
   const fabric::AtEnd leave([this] {
     client_.reset();
     regions_.clear();
   });
+  server_ = server;
   while (connections_ < most_connections && next_attack_ < scenario_.attacks.size()) {
-    client_ = connect(host, server);
+    client_ = connect(host, RawClientOptions{}.receive_requests);
     if (client_ == nullptr) return;
     ++connections_;
     attack_all(host);
@@ -100,13 +101,14 @@ void HostileParty::run(fabric::Host& host, const fabric::Address& server) {
 
 // The server may not be there yet, or not again, or have as many clients as it takes.
 std::unique_ptr<RawClient> HostileParty::connect(fabric::Host& host,
-                                                 const fabric::Address& server) {
+                                                 std::uint32_t receive_requests) {
   constexpr int most_attempts = 20;
-  const RawClientOptions options{.connect_timeout_ns = 2'000'000,
+  const RawClientOptions options{.receive_requests = receive_requests,
+                                 .connect_timeout_ns = 2'000'000,
                                  .acknowledge_timeout_ns = hostile_acknowledge_timeout_ns,
                                  .receiver_not_ready_retry_count = 3};
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
-    if (auto client = RawClient::connect(host, server, options)) return client;
+    if (auto client = RawClient::connect(host, server_, options)) return client;
     host.sleep_until(host.now_ns() + (std::uint64_t{5'000} << std::min(attempt, 10)));
   }
   return nullptr;
@@ -144,6 +146,7 @@ HostileParty::Result HostileParty::carry_out(fabric::Host& host, const PlannedAt
     case AttackKind::late_write: return write_late(host, attack);
     case AttackKind::broken_chain: return break_chain(attack);
     case AttackKind::shared_container: return share_container(host, attack);
+    case AttackKind::all_credits: return use_all_credits(host);
     case AttackKind::lying_container: break;
   }
   return lie(host, attack);

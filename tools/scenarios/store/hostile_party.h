@@ -15,7 +15,7 @@
 #include "checkers/judgement.h"
 #include "engine/layout/control_message.h"
 #include "engine/layout/entry.h"
-#include "engine/layout/inspection.h"
+#include "engine/server/server_inspection.h"
 #include "fabric/fabric.h"
 #include "tools/scenarios/store/raw_client.h"
 #include "tools/scenarios/store/scenario.h"
@@ -28,10 +28,10 @@ class HostileParty {
 
   // A server that is stopped for good expels nobody. Any other must do so soon after the faults are
   // over.
-  // `held_regions` are those of all clients, as a client would have to guess them.
+  // `inspect`: the server, if there is one. The client would have to guess what it says.
   HostileParty(const Scenario& scenario, std::function<bool()> are_faults_over,
                std::function<bool()> is_server_stopped,
-               std::function<std::vector<engine::RegionInspection>()> held_regions);
+               std::function<engine::ServerInspection()> inspect);
 
   // The program of its host. After a crash of the host, it continues with the next attack.
   void run(fabric::Host& host, const fabric::Address& server);
@@ -48,7 +48,7 @@ class HostileParty {
   // `broken`: the connection. `breach`: the attack was a message that no client sends.
   enum class Result : std::uint8_t { done, broken, breach };
 
-  std::unique_ptr<RawClient> connect(fabric::Host& host, const fabric::Address& server);
+  std::unique_ptr<RawClient> connect(fabric::Host& host, std::uint32_t receive_requests);
   void attack_all(fabric::Host& host);
   Result carry_out(fabric::Host& host, const PlannedAttack& attack);
   Result say(const PlannedAttack& attack);
@@ -66,6 +66,9 @@ class HostileParty {
   Result write_late(fabric::Host& host, const PlannedAttack& attack);
   Result break_chain(const PlannedAttack& attack);
   Result share_container(fabric::Host& host, const PlannedAttack& attack);
+  Result use_all_credits(fabric::Host& host);
+  // Returns whether the server has expelled a client. It may do so only for lack of credits.
+  bool is_expelled();
   bool wait_until_handled(fabric::Host& host, std::uint64_t sent);
 
   void listen(fabric::Host& host);
@@ -81,7 +84,8 @@ class HostileParty {
   const Scenario& scenario_;
   std::function<bool()> are_faults_over_;
   std::function<bool()> is_server_stopped_;
-  std::function<std::vector<engine::RegionInspection>()> held_regions_;
+  std::function<engine::ServerInspection()> inspect_;
+  fabric::Address server_;
   std::size_t next_attack_ = 0;
   std::uint64_t connections_ = 0;
   std::unique_ptr<RawClient> client_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/layout/container.h"
+#include "engine/server/client_channel.h"
 #include "tools/scenarios/store/hostile_party.h"
 #include "tools/scenarios/store/store_world.h"
 
@@ -57,7 +58,7 @@ HostileParty::Result HostileParty::evade(fabric::Host& host, const PlannedAttack
 // they know its own region, too.
 HostileParty::Result HostileParty::steal_release(fabric::Host& host, const PlannedAttack& attack) {
   if (!has_region(host)) return Result::done;
-  const std::vector<engine::RegionInspection> held = held_regions_();
+  const std::vector<engine::RegionInspection> held = inspect_().regions;
   const Region& own = regions_.back();
   if (own.number >= held.size() || held[own.number].incarnation != own.incarnation) {
     return Result::done;
@@ -168,6 +169,42 @@ HostileParty::Result HostileParty::share_container(fabric::Host& host,
                                .region = region.number,
                                .incarnation = region.incarnation};
   return client_->send(release) ? Result::done : Result::broken;
+}
+
+// The server's messages to this client stay in flight. Until all its buffers are, each of its
+// confirmations gives the client more credits. After the last one, the client has all of them. An
+// earlier connection must not have given the server a reason to expel it.
+HostileParty::Result HostileParty::use_all_credits(fabric::Host& host) {
+  constexpr std::uint64_t most_messages =
+      engine::ClientChannel::send_count * engine::message_credits + 2;
+  constexpr std::uint64_t steps_per_message = 32;
+  if (connections_ > 1 || client_->sent() > 0) return Result::done;
+  client_.reset();
+  client_ = connect(host, 0);
+  if (client_ == nullptr) return Result::broken;
+  ++connections_;
+  for (std::uint64_t count = 0; count < most_messages; ++count) {
+    if (is_expelled()) break;
+    if (!client_->send({.kind = MessageKind::heartbeat})) break;
+    host.sleep_until(host.now_ns() + steps_per_message * scenario_.simulation.step_duration_ns);
+  }
+  return Result::broken;
+}
+
+// Nobody else gives the server a reason to expel a client.
+bool HostileParty::is_expelled() {
+  const std::vector<engine::ClientInspection> clients = inspect_().clients;
+  const auto expelled = std::ranges::find_if(clients, &engine::ClientInspection::expelled);
+  if (expelled == clients.end()) return false;
+  if (expelled->unconfirmed <= engine::message_credits) {
+    violation_ = {.verdict = checkers::Verdict::violated,
+                  .property = "hostile.refused-credit",
+                  .explanation = fmt::format(
+                      "the server has expelled the hostile client, which has sent {} messages "
+                      "since the last confirmation, of {} that it may send",
+                      expelled->unconfirmed, engine::message_credits)};
+  }
+  return true;
 }
 
 }  // namespace falafel::store_scenario

@@ -147,7 +147,62 @@ void draw_simulation(fabric::RandomGenerator& random, MovesBeside beside,
   options.last_fault_step = 10'000;
 }
 
+void be_patient(Scenario& scenario) {
+  constexpr std::uint64_t busy_steps = 4'000;
+  scenario.heartbeat_timeout_ns =
+      std::max(scenario.heartbeat_timeout_ns, busy_steps * scenario.simulation.step_duration_ns);
+}
+
+// Fills three quarters of the table, so that it grows.
+ClientPlan plan_of_growth(fabric::RandomGenerator& random, const Scenario& scenario) {
+  constexpr std::uint64_t entries_before = 2;  // that have no key at first
+  ClientPlan client;
+  const auto add = [&](std::uint32_t key) {
+    client.operations.push_back(set(key));
+    client.operations.back().pause_ns = scenario.simulation.step_duration_ns << random.below(8);
+  };
+  const std::uint64_t fewest_keys = scenario.geometry.table_entries - entries_before;
+  const bool has_key_to_move = random.below(2) == 0;
+  if (has_key_to_move) add(keys_with_home(0, 1, scenario).front());
+  for (std::uint32_t key = 0; client.operations.size() < fewest_keys; ++key) {
+    if (home_of(key, scenario) >= entries_before) add(key);
+  }
+  return client;
+}
+
+ClientPlan plan_of_absent_keys(fabric::RandomGenerator& random, const Scenario& scenario) {
+  constexpr std::uint64_t operations = 40;
+  const auto keys = keys_with_home(0, 4, scenario);
+  ClientPlan client{.fibers = 1 + static_cast<std::uint32_t>(random.below(2)), .operations = {}};
+  for (std::uint64_t count = 0; count < operations; ++count) {
+    const std::uint32_t key = keys[1 + random.below(keys.size() - 1)];
+    client.operations.push_back({.kind = OperationKind::get, .key = key});
+  }
+  return client;
+}
+
 }  // namespace
+
+void make_table_grow_beside_searches(fabric::RandomGenerator& random, Scenario& scenario) {
+  engine::Geometry& geometry = scenario.geometry;
+  draw_geometry(random, geometry);
+  geometry.most_tables = 2;
+  scenario.keyless_entries = 1;
+  scenario.attacks.clear();
+  scenario.max_clients = 0;
+  scenario.keeps_memory = false;
+  scenario.location_cache = {};
+  scenario.readahead.chunk_entries = 1;
+  draw_simulation(random, MovesBeside::searches, scenario.simulation);
+  scenario.simulation.processor_preemption = false;
+  draw_cleanups(random, scenario);
+  scenario.clients = {plan_of_growth(random, scenario)};
+  const std::uint64_t readers = 2 + random.below(2);
+  for (std::uint64_t reader = 0; reader < readers; ++reader) {
+    scenario.clients.push_back(plan_of_absent_keys(random, scenario));
+  }
+  be_patient(scenario);
+}
 
 void make_keys_move(fabric::RandomGenerator& random, MovesBeside beside, Scenario& scenario) {
   draw_geometry(random, scenario.geometry);
@@ -160,9 +215,7 @@ void make_keys_move(fabric::RandomGenerator& random, MovesBeside beside, Scenari
   scenario.location_cache = {.entries = has_cache ? 8U : 0U, .trust_ns = fabric::second_ns};
   draw_simulation(random, beside, scenario.simulation);
   draw_cleanups(random, scenario);
-  constexpr std::uint64_t busy_steps = 4'000;
-  scenario.heartbeat_timeout_ns =
-      std::max(scenario.heartbeat_timeout_ns, busy_steps * scenario.simulation.step_duration_ns);
+  be_patient(scenario);
 }
 
 }  // namespace falafel::store_scenario

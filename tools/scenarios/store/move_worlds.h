@@ -24,4 +24,10 @@ enum class MovesBeside : std::uint8_t { searches, scans };
 // `scenario` is complete otherwise. It has no hostile client afterwards.
 void make_keys_move(fabric::RandomGenerator& random, MovesBeside beside, Scenario& scenario);
 
+// The table of `scenario` grows. It begins with an entry without a key, as a recovery leaves it,
+// and the next one is empty. Clients GET keys that are absent and whose search begins at these two,
+// while another client fills the rest of the table until it grows. In half of the scenarios, it
+// also stores a key behind them, which the cleanup may move to the first one.
+void make_table_grow_beside_searches(fabric::RandomGenerator& random, Scenario& scenario);
+
 }  // namespace falafel::store_scenario

@@ -13,10 +13,11 @@ namespace {
 
 constexpr std::array kind_names{"get", "set", "delete", "scan", "update", "wait_for_end"};
 constexpr std::array<std::string_view, attack_kind_count> attack_names{
-    "odd_length",       "unknown_kind", "foreign_release", "repeated_release", "future_epoch",
-    "repeated_request", "flood",        "greed",           "flag_entry",       "empty_entry",
-    "flip_entry",       "point_entry",  "lying_container", "evasion",          "stolen_release",
-    "late_write",       "broken_chain", "shared_container"};
+    "odd_length",      "unknown_kind",     "foreign_release", "repeated_release",
+    "future_epoch",    "repeated_request", "flood",           "greed",
+    "flag_entry",      "empty_entry",      "flip_entry",      "point_entry",
+    "lying_container", "evasion",          "stolen_release",  "late_write",
+    "broken_chain",    "shared_container", "all_credits"};
 
 // Limits for values in files, so that a run neither takes hours nor all memory.
 constexpr std::uint64_t most_clients = 64;
@@ -385,6 +386,7 @@ static nlohmann::json scenario_to_json(const Scenario& scenario) {
   if (scenario.memory_grows) json["memory_grows"] = true;
   if (scenario.clients_hear_close) json["clients_hear_close"] = true;
   if (scenario.least_held_bytes > 0) json["least_held_bytes"] = scenario.least_held_bytes;
+  if (scenario.keyless_entries > 0) json["keyless_entries"] = scenario.keyless_entries;
   if (scenario.wall_clock_error_ns > 0) json["wall_clock_error_ns"] = scenario.wall_clock_error_ns;
   return json;
 }
@@ -451,6 +453,8 @@ tl::expected<Scenario, std::string> parse_scenario(const nlohmann::json& json) {
     reader.fail("memory_grows", "is true, but geometry.mature_space_count is that of semi-spaces");
   }
   reader.later_number("least_held_bytes", scenario.least_held_bytes, 0, largest_chunk_bytes);
+  reader.later_number("keyless_entries", scenario.keyless_entries, 0,
+                      scenario.geometry.table_entries);
   reader.later_number("wall_clock_error_ns", scenario.wall_clock_error_ns, 0, longest_ns);
   if (reader.has("cleanups")) read_cleanups(reader, scenario.cleanups);
   if (reader.has("attacks")) read_attacks(reader, scenario.attacks);

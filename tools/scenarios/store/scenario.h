@@ -147,8 +147,9 @@ enum class AttackKind : std::uint8_t {
   late_write,        // writes to a region after the server has handled its release
   broken_chain,      // empties an entry and locks one behind it
   shared_container,  // points several entries to a container that fills its region
+  all_credits,       // receives nothing, and sends until the server expels it
 };
-inline constexpr std::size_t attack_kind_count = 18;
+inline constexpr std::size_t attack_kind_count = 19;
 std::string_view to_string(AttackKind kind);
 
 struct PlannedAttack {
@@ -186,6 +187,9 @@ struct Scenario final : explorer::Scenario {
   // The memory grows, and begins with this much (engine::ServerOptions).
   bool memory_grows = false;
   std::uint64_t least_held_bytes = 0;
+  // The entries at the start of a new table that have no key and are deleted, as a recovery or a
+  // repair leaves them.
+  std::uint32_t keyless_entries = 0;
   bool clients_hear_close = false;  // engine::ClientOptions::hears_server_close
   // The wall clocks of clients are alternately ahead of the server's and behind it by this time.
   std::uint64_t wall_clock_error_ns = 0;

@@ -51,6 +51,7 @@ void add_store(std::vector<Simplification>& all) {
   all.emplace_back([](Scenario& scenario) { scenario.keeps_memory = false; });
   all.emplace_back([](Scenario& scenario) { scenario.clients_hear_close = false; });
   all.emplace_back([](Scenario& scenario) { scenario.wall_clock_error_ns = 0; });
+  all.emplace_back([](Scenario& scenario) { scenario.keyless_entries = 0; });
   all.push_back(
       for_all_operations([](PlannedOperation& operation) { operation.time_to_live_ns = 0; }));
   all.emplace_back([](Scenario& scenario) { scenario.max_clients = 0; });

@@ -171,14 +171,19 @@ void SpecialWorlds::draw_tricks(Scenario& scenario) const {
   if (is_one || choices_.tricks == Share::only) add_tricks(random, scenario);
 }
 
-// Half of the worlds with `some`, except those in which tags wrap around or the table grows.
+// Half of the worlds with `some`, except those in which tags wrap around. The table grows in them
+// only if it does in all worlds.
 void SpecialWorlds::draw_moves(Scenario& scenario) const {
   const bool is_hardened = choices_.safeguards == engine::Safeguards::hardened();
   const bool wraps = scenario.geometry.tag_bits != engine::most_tag_bits;
   if (choices_.moves == Share::none || !is_hardened || wraps) return;
-  if (scenario.geometry.can_grow()) return;
+  if (scenario.geometry.can_grow() && choices_.growth != Share::only) return;
   fabric::RandomGenerator random(seed_ ^ move_stream);
   const bool is_one = random.below(2) == 0;
+  if (scenario.geometry.can_grow()) {
+    if (is_one || choices_.moves == Share::only) make_table_grow_beside_searches(random, scenario);
+    return;
+  }
   const bool may_scan = choices_.scans == Share::only || random.below(2) == 0;
   const bool scans = choices_.scans != Share::none && may_scan;
   if (!is_one && choices_.moves == Share::some) return;

@@ -35,7 +35,7 @@ StoreWorld::StoreWorld(const Scenario& scenario, RunListener* listener)
       set_many_(scenario.clients.size()),
       hostile_(
           scenario, [this] { return are_faults_over(); }, [this] { return is_server_stopped(); },
-          [this] { return held_regions(); }),
+          [this] { return inspect(); }),
       is_hostile_over_(scenario.attacks.empty()),
       attacked_(scenario.geometry) {}
 
@@ -111,10 +111,8 @@ bool StoreWorld::are_faults_over() const {
   return simulation_->steps() > scenario_.simulation.last_fault_step;
 }
 
-std::vector<engine::RegionInspection> StoreWorld::held_regions() const {
-  if (server_ == nullptr) return {};
-  const engine::ServerBooks books = server_->books();
-  return {books.regions.begin(), books.regions.end()};
+engine::ServerInspection StoreWorld::inspect() const {
+  return server_ == nullptr ? engine::ServerInspection{} : server_->inspect();
 }
 
 // Checks at the end

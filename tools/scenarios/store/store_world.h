@@ -103,6 +103,7 @@ class StoreWorld {
   };
 
   std::shared_ptr<engine::Server> start_server(fabric::Host& host) const;
+  void place_keyless_entries(engine::Server& server) const;
   void serve(fabric::Host& host);
   void set_wall_clock(const fabric::Host& host, std::uint32_t client) const;
   void wait_for_stage(fabric::Host& host) const;
@@ -114,7 +115,7 @@ class StoreWorld {
   bool may_clients_stop() const;
   bool are_clients_over() const;
   bool are_faults_over() const;
-  std::vector<engine::RegionInspection> held_regions() const;
+  engine::ServerInspection inspect() const;
   void end_slow_landing();
   void wait_until_idle(fabric::Host& host);
   void wait_for_repair(fabric::Host& host);

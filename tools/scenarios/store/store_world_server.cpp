@@ -50,11 +50,26 @@ std::shared_ptr<engine::Server> StoreWorld::start_server(fabric::Host& host) con
   }
 }
 
+// Nobody has connected yet. A table that a former process has left has entries.
+void StoreWorld::place_keyless_entries(engine::Server& server) const {
+  const engine::Geometry& geometry = scenario_.geometry;
+  const auto stand_in = engine::Entry()
+                            .pointing_to(geometry.to_units(engine::Geometry::stand_in_offset()))
+                            .with_deleted()
+                            .with_next_tag(geometry.tag_bits);
+  for (std::uint64_t slot = 0; slot < scenario_.keyless_entries; ++slot) {
+    const std::uint64_t offset = geometry.entry_offset(slot);
+    if (server.memory().load(offset) == 0) server.memory().store(offset, stand_in.word());
+  }
+}
+
 void StoreWorld::serve(fabric::Host& host) {
   const std::shared_ptr<engine::Server> server = start_server(host);
+  place_keyless_entries(*server);
   const fabric::AtEnd forget([this] { server_ = nullptr; });
   server_ = server.get();
-  if (scenario_.keeps_memory) watcher_->on_server_started(host.now_ns());
+  const bool has_entries = scenario_.keeps_memory || scenario_.keyless_entries > 0;
+  if (has_entries) watcher_->on_server_started(host.now_ns());
   std::optional<fabric::FiberId> cleanups;
   if (!scenario_.cleanups.empty()) {
     cleanups = host.spawn({.name = "cleanups"},

@@ -21,6 +21,10 @@ void add_tricks(fabric::RandomGenerator& random, Scenario& scenario) {
     }
     scenario.attacks.push_back(attack);
   }
+  constexpr std::uint64_t worlds_per_use_of_all_credits = 4;
+  if (random.below(worlds_per_use_of_all_credits) == 0) {
+    scenario.attacks.insert(scenario.attacks.begin(), {.kind = AttackKind::all_credits});
+  }
 }
 
 }  // namespace falafel::store_scenario
