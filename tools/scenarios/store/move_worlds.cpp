@@ -153,7 +153,8 @@ void be_patient(Scenario& scenario) {
       std::max(scenario.heartbeat_timeout_ns, busy_steps * scenario.simulation.step_duration_ns);
 }
 
-// Fills three quarters of the table, so that it grows.
+// Fills three quarters of the table, so that it grows. The client goes on afterwards, because the
+// server notices when it collects regions.
 ClientPlan plan_of_growth(fabric::RandomGenerator& random, const Scenario& scenario) {
   constexpr std::uint64_t entries_before = 2;  // that have no key at first
   ClientPlan client;
@@ -166,6 +167,9 @@ ClientPlan plan_of_growth(fabric::RandomGenerator& random, const Scenario& scena
   if (has_key_to_move) add(keys_with_home(0, 1, scenario).front());
   for (std::uint32_t key = 0; client.operations.size() < fewest_keys; ++key) {
     if (home_of(key, scenario) >= entries_before) add(key);
+  }
+  for (std::uint64_t count = 0; count < 2 * fewest_keys; ++count) {
+    add(client.operations[random.below(fewest_keys)].key);
   }
   return client;
 }
@@ -196,6 +200,12 @@ void make_table_grow_beside_searches(fabric::RandomGenerator& random, Scenario& 
   draw_simulation(random, MovesBeside::searches, scenario.simulation);
   scenario.simulation.processor_preemption = false;
   draw_cleanups(random, scenario);
+  // Without cleanups, the entry is still there when the table grows.
+  const bool stays_without_key = random.below(4) > 0;
+  if (stays_without_key) {
+    scenario.cleanups.clear();
+    scenario.cleanup_percent = 50;
+  }
   scenario.clients = {plan_of_growth(random, scenario)};
   const std::uint64_t readers = 2 + random.below(2);
   for (std::uint64_t reader = 0; reader < readers; ++reader) {
