@@ -221,7 +221,7 @@ TEST_F(ReadingsTest, FindAChunkProvenByTheCounter) {
 }
 
 TEST_F(ReadingsTest, FindAChunkUnprovenByAnotherCounter) {
-  for (const std::uint64_t before : {2, 5}) {
+  for (const std::uint64_t before : {2U, 5U}) {
     readings_.on_scan(call);
     read_counter(before);
     read_chunk({live(9), Entry()}, {after(live(9), 5), Entry()});
