@@ -179,7 +179,7 @@ TEST(Eviction, TouchesNeitherLockedNorEmptyEntries) {
 
 TEST(Eviction, SparesPinnedValues) {
   on_table([](EvictedTable& table) {
-    for (const std::uint64_t slot : {0, 1, 6}) table.pin(slot);
+    for (const std::uint64_t slot : {0U, 1U, 6U}) table.pin(slot);
     EXPECT_EQ(table.eviction().free_memory(1).entries, 1U);
     EXPECT_EQ(table.deleted(), "2");
     EXPECT_EQ(table.eviction().free_entries(100).entries, 4U);
