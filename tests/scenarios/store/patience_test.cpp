@@ -60,6 +60,17 @@ TEST(Patience, IsNotExhaustedByTheServersOwnVerbs) {
   EXPECT_EQ(violation_of(scenario, seed_with_many_moves), "");
 }
 
+// A client that the server has fenced has a request that never lands, so the others wait in vain
+// for the end of all operations, with a heartbeat every 10 microseconds. A wait of a second once
+// took all steps.
+TEST(Patience, EndsAWaitForTheEndOfAllOperations) {
+  constexpr std::uint64_t seed_with_late_request = 5'005'140;
+  ScenarioChoices choices;
+  choices.ends = Share::only;
+  const Scenario scenario = draw_scenario(choices, seed_with_late_request);
+  EXPECT_EQ(violation_of(scenario, seed_with_late_request), "");
+}
+
 TEST(Patience, HasAStepLimitOfItsOwnInFewScenarios) {
   std::uint64_t count = 0;
   for (std::uint64_t seed = 1; seed <= 1'000; ++seed) {

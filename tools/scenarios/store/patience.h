@@ -1,6 +1,7 @@
 // How long the checkers wait, once the faults have ended, for what the server does in the end.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "fabric/time_units.h"
@@ -34,6 +35,14 @@ inline std::uint64_t look_interval_ns(const Scenario& scenario) {
 inline std::uint64_t patience_for_repair_ns(const Scenario& scenario) {
   constexpr std::uint64_t connections_to_itself = 4;
   return patient_looks * scenario.cleanup_interval_ns + 2 * connections_to_itself * detection_ns;
+}
+
+// The time for which a client waits for the end of all operations. Requests of a client that the
+// server has fenced may land at any time, or never. The heartbeats of the other clients take steps
+// meanwhile, so it is measured in these.
+inline std::uint64_t patience_for_end_ns(const Scenario& scenario) {
+  constexpr std::uint64_t heartbeat_timeouts = 64;
+  return std::min(scenario.server_timeout_ns, heartbeat_timeouts * scenario.heartbeat_timeout_ns);
 }
 
 // The time for which a run may last without anything but waiting: the pauses of its clients, and

@@ -346,7 +346,7 @@ Answer StoreWorld::wait_for_end(std::uint32_t client, engine::Client& connection
     watcher_->on_end_answered(fiber, have_ended);
   });
   watcher_->on_end_asked(fiber);
-  const auto waited = connection.wait_for_end_of_operations(scenario_.server_timeout_ns);
+  const auto waited = connection.wait_for_end_of_operations(patience_for_end_ns(scenario_));
   have_ended = waited.has_value();
   ++completed_;
   return waited ? Answer::found : waited.error();
