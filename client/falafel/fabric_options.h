@@ -45,7 +45,7 @@ struct FabricOptions {
   std::string own_address{};
   // verbs: another port. A store connects by it when it cannot by the first one, and the other way
   // round. The server must be reachable from both (docs/deploy.md, "A client with two ports").
-  // Servers and the commands of falafel use one port.
+  // Servers use one port.
   std::optional<SparePort> spare{};
   // Receives what the fabric reports about itself. verbs: what the device says, such as that a
   // port goes down, and its own text for the first failure of each connection. Servers: that no

@@ -61,7 +61,14 @@ echo "--- look"
 (work look 10.1.0.12)
 echo "--- neither"
 (work look 10.1.0.13)
+echo "--- commands"
+S="--fabric verbs --name 10.1.0.1 --own-address 10.1.0.11 --spare-own-address 10.1.0.12"
+falafel set $S greeting hello; echo $?
+ip link set port1 up; ip link set port2 down
+falafel get $S greeting; echo " $?"
+falafel get --fabric verbs --name 10.1.0.1 --device rxe2 greeting >/dev/null; echo $?
 echo "--- end"
+ip link set port2 up
 store_driver --name 10.1.0.12 --service {SERVICE} finish
 """
 
@@ -80,15 +87,16 @@ def longest_pause_s(lines):
 class SparePortTest(Stage):
     def test_client_goes_on_over_the_other_port(self):
         server = self.machine("server", f"store_driver --name server --service {SERVICE} serve")
-        worker = os.environ["STORE_WORKER"]
-        libraries = f"export LD_LIBRARY_PATH={folders_of_libraries(worker)}"
-        client = self.machine("client", libraries + CLIENT, programs=[worker])
+        programs = [os.environ[name] for name in ("STORE_WORKER", "FALAFEL")]
+        folders = ":".join(folders_of_libraries(program) for program in programs)
+        libraries = f"export LD_LIBRARY_PATH={folders}"
+        client = self.machine("client", libraries + CLIENT, programs=programs)
         self.succeed(client)
         self.succeed(server)
         self.assertIn("all bytes are accounted for", server.text())
-        # The worker was three clients of the server, and looked as a fourth one.
-        self.assertEqual(self.statistics(server)["clients_fenced"], 4)
-        before, mixed, look, neither, _ = client.text().replace("\r", "").split("--- ")
+        # The worker was three clients of the server, and looked as a fourth one; two commands came.
+        self.assertEqual(self.statistics(server)["clients_fenced"], 6)
+        before, mixed, look, neither, commands, _ = client.text().replace("\r", "").split("--- ")
         self.assertEqual(before.count("goes on"), 3, before)
         # An operation under way when a port fails may have an unknown outcome. Nothing else fails.
         errors = [line for line in mixed.splitlines()[1:] if "unknown" not in line]
@@ -98,6 +106,9 @@ class SparePortTest(Stage):
         self.assertEqual(found[:1] + found[2:3], ["tick", str(WORKER * KEYS)], look)
         # A port that has another address than those is not taken.
         self.assertRegex(neither, "10.1.0.11 belongs to none of the RDMA ports rxe2 port 1")
+        # Each command finds the server by the port that works; the last one names the other.
+        self.assertEqual(commands.split()[1:4], ["0", "hello", "0"], commands)
+        self.assertNotIn(commands.split()[-1], ["0", "hello"], commands)
         work = (client.results() / "work").read_text().splitlines()
         print(f"longest pause: {longest_pause_s(work):.1f} s", file=sys.stderr)
 

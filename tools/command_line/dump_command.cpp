@@ -241,6 +241,7 @@ CLI::App* add_command(CLI::App& app, const char* name, const char* meaning,
                       int& exit_status) {
   CLI::App* const command = app.add_subcommand(name, meaning);
   add_server_options(*command, texts->address);
+  add_spare_port_options(*command, texts->address.fabric);
   command->add_flag("--progress", texts->shows_progress,
                     "print the number of entries on standard error every second");
   command->callback([texts, run, &exit_status] { exit_status = run(*texts); });

@@ -263,6 +263,7 @@ void add_members_command(CLI::App& app, int& exit_status) {
   command->add_option("--fabric", options->address.fabric.fabric, "shm or verbs, as of get")
       ->capture_default_str();
   add_device_options(*command, options->address.fabric);
+  add_spare_port_options(*command, options->address.fabric);
   command->callback([options, &exit_status] { exit_status = run(*options); });
 }
 

@@ -48,6 +48,7 @@ void add_serve_memcached_command(CLI::App& app, int& exit_status) {
   CLI::App* const command = app.add_subcommand(
       "serve-memcached", "serve clients of memcached from a running store until SIGTERM or SIGINT");
   add_server_options(*command, texts->address);
+  add_spare_port_options(*command, texts->address.fabric);
   command->add_option("--listen", front.listen,
                       "ADDRESS:PORT for TCP; port 0 selects a free one (default: 127.0.0.1:11211, "
                       "or none with --socket)");

@@ -280,19 +280,26 @@ CLI::App* add_command(CLI::App& app, const char* name, const char* meaning,
   return command;
 }
 
+CLI::App* add_client_command(CLI::App& app, const char* name, const char* meaning,
+                             const std::shared_ptr<OperationTexts>& texts,
+                             int (*run)(const OperationTexts&), int& exit_status) {
+  CLI::App* const command = add_command(app, name, meaning, texts, run, exit_status);
+  add_spare_port_options(*command, texts->address.fabric);
+  add_servers_option(*command, texts->list);
+  return command;
+}
+
 }  // namespace
 
 void add_store_commands(CLI::App& app, int& exit_status) {
   const auto of_get = std::make_shared<OperationTexts>();
-  CLI::App* const get_command =
-      add_command(app, "get", "print the value of a key, byte for byte", of_get, get, exit_status);
-  add_servers_option(*get_command, of_get->list);
+  CLI::App* const get_command = add_client_command(
+      app, "get", "print the value of a key, byte for byte", of_get, get, exit_status);
   get_command->add_option("key", of_get->key)->required();
 
   const auto of_set = std::make_shared<OperationTexts>();
   CLI::App* const set_command =
-      add_command(app, "set", "store a value under a key", of_set, set, exit_status);
-  add_servers_option(*set_command, of_set->list);
+      add_client_command(app, "set", "store a value under a key", of_set, set, exit_status);
   set_command->add_option("key", of_set->key)->required();
   CLI::Option* const value =
       set_command->add_option("value", of_set->value, "the value (default: standard input)");
@@ -310,15 +317,12 @@ void add_store_commands(CLI::App& app, int& exit_status) {
 
   const auto of_delete = std::make_shared<OperationTexts>();
   CLI::App* const delete_command =
-      add_command(app, "del", "delete a key", of_delete, remove, exit_status);
-  add_servers_option(*delete_command, of_delete->list);
+      add_client_command(app, "del", "delete a key", of_delete, remove, exit_status);
   delete_command->add_option("key", of_delete->key)->required();
 
   const auto of_keys = std::make_shared<OperationTexts>();
-  CLI::App* const keys_command =
-      add_command(app, "keys", "print all keys, one per line, in no particular order", of_keys,
-                  keys, exit_status);
-  add_servers_option(*keys_command, of_keys->list);
+  add_client_command(app, "keys", "print all keys, one per line, in no particular order", of_keys,
+                     keys, exit_status);
 
   const auto of_stat = std::make_shared<OperationTexts>();
   CLI::App* const stat_command =

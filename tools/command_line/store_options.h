@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -80,6 +81,27 @@ inline void add_device_options(CLI::App& command, FabricOptions& fabric) {
       ->check(CLI::Range(0, 15));
   command.add_option("--own-address", fabric.own_address,
                      "verbs: address of this machine (default: its name)");
+}
+
+// For commands that are clients (docs/deploy.md, "A client with two ports").
+inline void add_spare_port_options(CLI::App& command, FabricOptions& fabric) {
+  const auto spare = [&fabric]() -> SparePort& {
+    if (!fabric.spare) fabric.spare.emplace();
+    return *fabric.spare;
+  };
+  command.add_option_function<std::string>(
+      "--spare-own-address", [spare](const std::string& address) { spare().own_address = address; },
+      "verbs: address of another port of this machine, for when the server cannot be reached by "
+      "the first one");
+  command.add_option_function<std::string>(
+      "--spare-device", [spare](const std::string& device) { spare().device = device; },
+      "verbs: device of that port");
+  command.add_option_function<std::uint8_t>(
+      "--spare-port", [spare](std::uint8_t port) { spare().port = port; },
+      "verbs: its number, starting from 1");
+  command.add_option_function<std::uint8_t>(
+      "--spare-gid-index", [spare](std::uint8_t index) { spare().gid_index = index; },
+      "verbs: its GID index");
 }
 
 inline void add_server_options(CLI::App& command, ServerAddress& address) {
