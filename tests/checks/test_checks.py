@@ -370,6 +370,20 @@ class Mutants(CheckTest):
                              "@@ -1 +1 @@\n-int older();\n+int wrong();\n")
         self.assert_reported("mutants", f"{self.PATCH}:1: does not apply")
 
+    def test_accepts_lines_that_exist(self):
+        self.add("tests/mutants/set.tsv", "# a set\n" + self.row(1, "int right();"))
+        self.assert_accepted("mutants")
+
+    def test_reports_lines_that_do_not(self):
+        self.add("tests/mutants/set.tsv", "# a set\n" + self.row(1, "int right();")
+                 + self.row(2, "int right();") + self.row(1, "int older();"))
+        self.assert_reported("mutants", "set.tsv:3: fabric/sim/file.cpp has no such line",
+                             "set.tsv:4: fabric/sim/file.cpp has no such line")
+
+    @staticmethod
+    def row(occurrence, line):
+        return f"1\tfabric/sim/file.cpp:1\t{occurrence}\t{line}\t// {line}\n"
+
 
 class Headers(CheckTest):
     def setUp(self):
