@@ -159,7 +159,7 @@ TEST(CrashRecorder, RecordsTheRunOfAnyStrategy) {
   for (const sim::StrategyKind kind : {sim::StrategyKind::random, sim::StrategyKind::pos}) {
     scenario.simulation.strategy = kind;
     const auto hang = explorer::record_crash(StoreProgram(), scenario,
-                                             *explorer::make_seeded_strategy(scenario, 1), 3);
+                                             *explorer::make_seeded_strategy(scenario, 1), 1);
     Scenario shorter = scenario;
     shorter.simulation.step_limit = 1'000;
     Runner runner;
