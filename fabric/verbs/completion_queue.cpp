@@ -155,6 +155,10 @@ void CompletionQueueState::take(const ibv_wc& entry) {
       {.completion = completion, .queue_pair = &queue_pair, .sequence = request.sequence});
 }
 
+void CompletionQueueState::on_port_error(int port) const {
+  for (const auto& [number, queue_pair] : queue_pairs_) queue_pair->on_port_error(port);
+}
+
 void CompletionQueueState::ask_for_interrupt() {
   const int failed = ibv_req_notify_cq(queue_, 0);
   FALAFEL_ASSERT(failed == 0, "ibv_req_notify_cq: {}", words_of(failed));

@@ -44,6 +44,7 @@ class CompletionQueueState {
   // to poll.
   bool collect() noexcept;
   void ask_for_interrupt();
+  void on_port_error(int port) const;
 
  private:
   struct Taken {

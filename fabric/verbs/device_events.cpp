@@ -63,6 +63,8 @@ void DeviceEvents::await() {
                            ibv_async_event event{};
                            while (ibv_get_async_event(context_.get(), &event) == 0) {
                              report(event);
+                             if (event.event_type == IBV_EVENT_PORT_ERR)
+                               network_.on_port_error(*context_, event.element.port_num);
                              ibv_ack_async_event(&event);
                            }
                            await();

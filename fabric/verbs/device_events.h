@@ -17,8 +17,9 @@ class Network;
 // concern a single queue: the error of a request reports these.
 std::optional<std::string> describe_event(const std::string& device, ibv_event_type type, int port);
 
-// Reports the events of a device to the network's report_failure while the network's reactor runs.
-// The kernel keeps events until somebody takes them, so every device needs this.
+// Reports the events of a device to the network's report_failure while the network's reactor runs,
+// and tells the network when a port goes down. The kernel keeps events until somebody takes them,
+// so every device needs this.
 class DeviceEvents {
  public:
   DeviceEvents(Network& network, ContextHandle context);

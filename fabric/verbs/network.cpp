@@ -21,6 +21,12 @@ bool Network::poll_awaited() {
   return found;
 }
 
+void Network::on_port_error(const ibv_context& device, int port) const {
+  for (const CompletionQueueState* queue : queues_) {
+    if (queue->raw()->context == &device) queue->on_port_error(port);
+  }
+}
+
 void Network::progress() {
   poll_awaited();
   if (++rounds_ % rounds_per_reactor_turn == 0) reactor_.poll();

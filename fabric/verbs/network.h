@@ -2,6 +2,8 @@
 // connections. The same reactor sleeps until a device interrupts or a socket is ready.
 #pragma once
 
+#include <infiniband/verbs.h>
+
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
 #include <functional>
@@ -32,6 +34,8 @@ class Network final : public fabric::Network {
     const std::size_t removed = std::erase(queues_, &queue);
     FALAFEL_ASSERT(removed == 1, "the network had a completion queue {} times", removed);
   }
+  // Tells the queue pairs of this port.
+  void on_port_error(const ibv_context& device, int port) const;
   void report_failure(std::string_view what) const {
     if (report_failure_) report_failure_(what);
   }

@@ -179,6 +179,7 @@ Result<PortIdentity> identify(const Candidate& candidate, const DeviceOptions& o
                       fmt::format("{} has no GID of index {}; `ibv_devinfo -v` lists them",
                                   candidate.name(), identity.gid_index));
   }
+  identity.is_soft_roce = candidate.is_soft_roce;
   if (candidate.is_soft_roce) identity.most_retries = soft_roce_most_retries;
   return identity;
 }
@@ -291,9 +292,8 @@ Result<OpenedPort> open_port(const DeviceOptions& options, const Gid& address) {
 // one at which the peer knows this host. Most of the time, the address is where it was.
 Result<PortIdentity> identify_again(const OpenedPort& port) {
   const PortIdentity& known = port.identity;
-  Candidate candidate{.context = port.context,
-                      .port = known.port,
-                      .is_soft_roce = known.most_retries == soft_roce_most_retries};
+  Candidate candidate{
+      .context = port.context, .port = known.port, .is_soft_roce = known.is_soft_roce};
   const auto lacks = [&](std::string_view what) {
     return make_error(ErrorCode::unreachable, fmt::format("{} {}", candidate.name(), what));
   };

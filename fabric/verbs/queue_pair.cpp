@@ -274,6 +274,15 @@ bool QueuePair::note_failure(fabric::Opcode opcode) {
   return true;
 }
 
+// Soft-RoCE refuses at once a request that has no way to its peer. From then on it repeats none of
+// the earlier requests, and those whose answers were lost never complete (docs/verbs.md).
+void QueuePair::on_port_error(int port) const {
+  const bool may_forget =
+      port_.is_soft_roce && options_.transport == fabric::Transport::reliable_connection;
+  if (!may_forget || port != port_.port || sends_.taken() == 0) return;
+  if (state_ == fabric::QueuePairState::ready) enter_error();
+}
+
 // Soft-RoCE completes a receive request that is too small before it answers the sender, and drops
 // the answer if the queue pair enters the error state in between. After the answer it enters that
 // state by itself.

@@ -40,6 +40,7 @@ struct PortIdentity {
   std::uint32_t mtu_bytes = 1024;
   std::uint32_t max_message_bytes = 0;
   std::uint32_t most_retries = 7;
+  bool is_soft_roce = false;
 };
 
 // The peer of a queue pair, and what both ends have agreed on.
@@ -85,6 +86,8 @@ class QueuePair final : public fabric::QueuePair {
   fabric::DatagramAddress source(const ibv_wc& entry, const RequestReference& receive);
   void release(fabric::Opcode opcode, std::uint64_t sequence);
   bool note_failure(fabric::Opcode opcode);  // returns whether it is the first
+  // The port has gone down.
+  void on_port_error(int port) const;
 
  private:
   // The requests of one queue whose completions have not been polled: [released, posted).

@@ -31,6 +31,9 @@ CASES = [
      # The header of a handshake with version 99.
      r"printf '\377falafel\143\0\0\0\1\0\0\0' | nc -w 1 server 2100 | od -A n -t d4 -j 8 -N 4",
      "1"),
+    ("requests beside a port that goes down",
+     ". /machine; store_driver --name server --interface $INTERFACE lose-port; echo requests ended: $?",
+     "requests ended: 0"),
     ("interface is down", f"killall -9 store_driver; . /machine; ip link set $INTERFACE down; {SERVE} --service 2997 serve",
      "has no active port; `ibv_devinfo` and `rdma link` tell"),
     ("no device", f"rdma link delete rxe0; {SERVE} --service 2996 serve",

@@ -22,7 +22,8 @@ struct Settings {
   std::string server = "server";  // of the server's host
   std::uint16_t service = 2'100;  // a connection to the next service number stops the server
   std::string device;
-  int gid_index = -1;  // none
+  std::string interface;  // of the network, to take down
+  int gid_index = -1;     // none
   std::optional<std::uint16_t> partition_key{};
   std::uint8_t traffic_class = 0;
   std::uint64_t spin_us = 0;
@@ -56,5 +57,6 @@ int read_back(const Settings& settings);  // GET of every key
 int intrude(const Settings& settings);    // attempts forbidden accesses
 int measure(const Settings& settings);    // measures latencies
 int watch(const Settings& settings);      // prints the traffic classes of packets that arrive
+int lose_port(const Settings& settings);  // takes the network's interface down beside requests
 
 }  // namespace falafel::driver

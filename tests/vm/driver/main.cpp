@@ -61,6 +61,7 @@ int main(int argc, char** argv) {
   app.add_option("--server", settings.server);
   app.add_option("--service", settings.service);
   app.add_option("--device", settings.device);
+  app.add_option("--interface", settings.interface);
   app.add_option("--gid-index", settings.gid_index);
   app.add_option("--partition-key", settings.partition_key);
   app.add_option("--traffic-class", settings.traffic_class);
@@ -88,6 +89,7 @@ int main(int argc, char** argv) {
   add("intrude", intrude);
   add("measure", measure);
   add("watch", watch);
+  add("lose-port", lose_port);
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   CLI11_PARSE(app, argc, argv);
   return status;
