@@ -11,6 +11,7 @@
 #include "processes/child_process.h"
 #include "tools/benchmarks/store/parties.h"
 #include "tools/command_line/acceptance/peer.h"
+#include "tools/command_line/acceptance/whereabouts.h"
 
 namespace falafel::acceptance {
 namespace {
@@ -41,9 +42,10 @@ tl::expected<nlohmann::json, std::string> run_in_child(
       {.dies_with_parent = true});
   const auto ending = child.wait_for(limit);
   if (!ending) {
+    const std::string whereabouts = whereabouts_of(child.id());
     child.kill();
     child.wait();
-    return tl::unexpected(fmt::format("did not end within {} s", limit.count()));
+    return tl::unexpected(fmt::format("did not end within {} s; {}", limit.count(), whereabouts));
   }
   if (!ending->is_success()) return tl::unexpected("its process " + ending->describe());
   std::ifstream file(path);

@@ -17,7 +17,8 @@ namespace falafel::acceptance {
 inline constexpr std::chrono::seconds limit_of_child{600};
 
 // Runs the body in a child process and returns its result. Errors: the body threw, the process
-// died, or it did not end in time and was killed. The calling process must not have threads.
+// died, or it did not end in time and was killed; the text says where it was. The calling process
+// must not have threads.
 tl::expected<nlohmann::json, std::string> run_in_child(std::chrono::seconds limit,
                                                        const std::function<nlohmann::json()>& body);
 

@@ -15,6 +15,7 @@
 #include "tools/command_line/acceptance/network_interface.h"
 #include "tools/command_line/acceptance/peer.h"
 #include "tools/command_line/acceptance/recorded_load.h"
+#include "tools/command_line/acceptance/whereabouts.h"
 
 namespace falafel::acceptance {
 namespace {
@@ -130,13 +131,25 @@ class StorePart {
       const auto ending = round.clients[client].wait_for(limit_of_child);
       const bool has_to_succeed = client >= first_survivor;
       if (!ending) {
+        fail(describe_hang(client, **round.logs[client], round.clients[client].id()));
         round.clients[client].kill();
-        totals_.failure = fmt::format("client {} does not end", client);
       } else if (has_to_succeed && !ending->is_success()) {
-        totals_.failure = fmt::format("client {} {}", client, ending->describe());
+        fail(fmt::format("client {} {}", client, ending->describe()));
       }
     }
     read_back_and_judge(round);
+  }
+
+  void fail(const std::string& why) {
+    if (!totals_.failure.empty()) totals_.failure += "\n";
+    totals_.failure += fmt::format("round {}{}: {}", round_,
+                                   is_cut_ ? ", in which the interface went down" : "", why);
+  }
+
+  static std::string describe_hang(std::size_t client, const Log& log, pid_t process) {
+    const auto now_ns = static_cast<std::uint64_t>(Clock::now().time_since_epoch().count());
+    return fmt::format("client {} does not end within {} s; {}; {}", client, limit_of_child.count(),
+                       whereabouts_of(log, now_ns), whereabouts_of(process));
   }
 
   void read_back_and_judge(Round& round) {
@@ -148,7 +161,7 @@ class StorePart {
         return nlohmann::json();
       });
     });
-    if (!read) totals_.failure = "reading back: " + read.error();
+    if (!read) fail("reading back: " + read.error());
     std::vector<const Log*> logs;
     logs.reserve(round.logs.size());
     for (const auto& log : round.logs) logs.push_back(&**log);
@@ -191,6 +204,7 @@ class StorePart {
       std::this_thread::sleep_for(1ms);
     std::this_thread::sleep_for(200ms);
     const auto cut_ns = static_cast<std::uint64_t>(Clock::now().time_since_epoch().count());
+    is_cut_ = true;
     row.observed = set_interface(plan_.interface, false);
     if (!row.observed.empty()) {
       end_round(round, 0);
@@ -228,7 +242,7 @@ class StorePart {
                                         totals_.refused, totals_.unknown),
                 .verdict = Verdict::held};
     if (totals_.unknown > 0 || !totals_.failure.empty()) history.verdict = Verdict::not_done;
-    if (!totals_.failure.empty()) history.observed += "; " + totals_.failure;
+    if (!totals_.failure.empty()) history.observed += "\n" + totals_.failure;
     if (!totals_.violation.empty()) {
       history.verdict = Verdict::violated;
       history.observed += "\n" + totals_.violation;
@@ -273,6 +287,7 @@ class StorePart {
                          "recorded operations."};
   Totals totals_;
   std::uint64_t round_ = 0;
+  bool is_cut_ = false;  // the interface went down in this round, which is the last one
   Clock::time_point next_kill_ = Clock::now();
   std::minstd_rand random_{std::random_device()()};
 };
