@@ -200,8 +200,10 @@ class StorePart {
     row.observed = "an earlier round had failed";
     if (!is_in_order()) return row;
     Round round = begin_round(cut_lasts * 3);
-    while (!(*round.logs[0])->is_connected && !round.clients[0].poll())
-      std::this_thread::sleep_for(1ms);
+    for (std::size_t client = 0; client < round.clients.size(); ++client) {
+      while (!(*round.logs[client])->is_connected && !round.clients[client].poll())
+        std::this_thread::sleep_for(1ms);
+    }
     std::this_thread::sleep_for(200ms);
     const auto cut_ns = static_cast<std::uint64_t>(Clock::now().time_since_epoch().count());
     is_cut_ = true;
