@@ -17,14 +17,31 @@ Client::~Client() = default;
 fabric::Result<std::unique_ptr<Client>> Client::connect(fabric::Host& host, Node& own_node,
                                                         std::span<const fabric::Address> nodes,
                                                         const Options& options) {
-  if (auto problem = find_invalid_option(options, nodes.size(), host.device(0).attributes())) {
-    return fabric::make_error(fabric::ErrorCode::invalid_argument, std::move(*problem));
-  }
   if (own_node.number() >= nodes.size()) {
     return fabric::make_error(fabric::ErrorCode::invalid_argument,
                               "the own node has number " + std::to_string(own_node.number()) +
                                   ", but only " + std::to_string(nodes.size()) +
                                   " addresses were given");
+  }
+  return create(host, &own_node, nodes, options);
+}
+
+fabric::Result<std::unique_ptr<Client>> Client::connect(fabric::Host& host,
+                                                        std::span<const fabric::Address> nodes,
+                                                        const Options& options) {
+  if (options.is_client_driven()) {
+    return fabric::make_error(fabric::ErrorCode::invalid_argument,
+                              "a client of NessieCD needs a node of its own host, whose data table "
+                              "it fills");
+  }
+  return create(host, nullptr, nodes, options);
+}
+
+fabric::Result<std::unique_ptr<Client>> Client::create(fabric::Host& host, Node* own_node,
+                                                       std::span<const fabric::Address> nodes,
+                                                       const Options& options) {
+  if (auto problem = find_invalid_option(options, nodes.size(), host.device(0).attributes())) {
+    return fabric::make_error(fabric::ErrorCode::invalid_argument, std::move(*problem));
   }
   auto state = std::make_unique<ClientState>(host, own_node, options);
   if (auto connected = state->connect(nodes); !connected) {

@@ -1,8 +1,8 @@
 // A client of Nessie (Cassell et al., IEEE TPDS 2017). In NessieCD (4), it does everything itself,
 // by READ, CAS and WRITE on the tables of all nodes. In NessieSD and NessieHY (5), it asks the
 // node that has the key: for everything, or for changes. It runs on the host of one of the nodes;
-// in NessieCD, it fills the data table of that node. One fiber at a time may use it; a node may
-// have several clients.
+// in NessieCD, it fills the data table of that node. Clients of NessieSD and NessieHY may also run
+// on other hosts. One fiber at a time may use a client; a node may have several.
 //
 // An operation is an attempt: it answers `busy` where the paper returns a "concurrent operation
 // error", and the caller repeats it after a pause (Backoff).
@@ -32,6 +32,11 @@ class Client {
   static fabric::Result<std::unique_ptr<Client>> connect(fabric::Host& host, Node& own_node,
                                                          std::span<const fabric::Address> nodes,
                                                          const Options& options);
+  // The same for a client of NessieSD or NessieHY whose host has no node: all that it asks for and
+  // reads passes through devices. Errors: also invalid_argument (NessieCD).
+  static fabric::Result<std::unique_ptr<Client>> connect(fabric::Host& host,
+                                                         std::span<const fabric::Address> nodes,
+                                                         const Options& options);
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -55,6 +60,9 @@ class Client {
 
  private:
   explicit Client(std::unique_ptr<ClientState> state);
+  static fabric::Result<std::unique_ptr<Client>> create(fabric::Host& host, Node* own_node,
+                                                        std::span<const fabric::Address> nodes,
+                                                        const Options& options);
 
   std::unique_ptr<ClientState> state_;
 };

@@ -4,10 +4,10 @@
 
 namespace falafel::nessie {
 
-ClientState::ClientState(fabric::Host& own_host, Node& own_node, const Options& own_options)
+ClientState::ClientState(fabric::Host& own_host, Node* own_node, const Options& own_options)
     : host(own_host),
-      node(own_node),
       options(own_options),
+      own_node_(own_node),
       layout_(options.index_entries, options.data_entries,
               DataEntryLayout(options.most_key_bytes, options.most_value_bytes)) {}
 
@@ -16,7 +16,7 @@ fabric::Result<void> ClientState::connect(std::span<const fabric::Address> nodes
   if (!buffers) return tl::unexpected(buffers.error());
   buffers_ = std::move(*buffers);
   if (!options.is_client_driven()) {
-    auto requester = Requester::create(host, *buffers_.domain, node, nodes.size(), options);
+    auto requester = Requester::create(host, *buffers_.domain, own_node_, nodes.size(), options);
     if (!requester) return tl::unexpected(requester.error());
     requester_ = std::move(*requester);
   }
@@ -28,7 +28,7 @@ fabric::Result<void> ClientState::connect(std::span<const fabric::Address> nodes
     auto& connection = connections_.emplace_back(
         std::make_unique<Connection>(host, buffers_, address, options, hello));
     // To its own node, a client needs a device for the atomics of NessieCD alone.
-    const bool is_needed = options.is_client_driven() || number != node.number();
+    const bool is_needed = options.is_client_driven() || !is_own(number);
     if (is_needed && !connection->connect(deadline_ns)) {
       return fabric::make_error(fabric::ErrorCode::unreachable,
                                 "the node at " + address.host + " does not answer");
@@ -72,7 +72,7 @@ Step<Connection*> ClientState::connection(std::uint64_t number, const Deadline& 
 
 // NessieHY accesses the memory of its own node without the device (5).
 Step<std::uint64_t> ClientState::read_index(const Slot& slot, const Deadline& deadline) {
-  if (options.is_hybrid() && slot.node == node.number()) return node.load_index(slot.index);
+  if (options.is_hybrid() && is_own(slot.node)) return own_node_->load_index(slot.index);
   const auto table = connection(slot.node, deadline);
   if (!table) return tl::unexpected(table.error());
   ++statistics.index_reads;
@@ -103,9 +103,10 @@ bool ClientState::is_possible(const IndexEntry& entry) const {
 }
 
 Step<DataEntry> ClientState::fetch(std::uint64_t word, bool with_value, const Deadline& deadline) {
+  if (own_node_ == nullptr) return fetch_again(word, with_value, deadline);
   const std::uint64_t now_ns = host.now_ns();
   const std::uint64_t period_ns = options.expiration_ns - options.clock_error_ns;
-  if (const DataEntry* const cached = node.cache().find(word, now_ns, now_ns + period_ns)) {
+  if (const DataEntry* const cached = own_node_->cache().find(word, now_ns, now_ns + period_ns)) {
     ++statistics.cache_hits;
     return *cached;
   }
@@ -116,9 +117,9 @@ Step<DataEntry> ClientState::fetch_again(std::uint64_t word, bool with_value,
                                          const Deadline& deadline) {
   const IndexEntry entry = decode(word);
   if (!is_possible(entry)) return give_up(GiveUp::changed_entry);
-  if (entry.data_table != node.number()) return read_remote(entry, with_value, deadline);
+  if (!is_own(entry.data_table)) return read_remote(entry, with_value, deadline);
   ++statistics.local_entries;
-  auto local = node.data_table().read(entry.data_entry, with_value);
+  auto local = own_data_table().read(entry.data_entry, with_value);
   if (!local) return give_up(GiveUp::changed_entry);
   return std::move(*local);
 }
@@ -144,14 +145,15 @@ Step<DataEntry> ClientState::read_remote(const IndexEntry& entry, bool with_valu
 }
 
 void ClientState::remember(std::uint64_t word, const DataEntry& entry) {
-  if (decode(word).data_table == node.number()) return;
-  node.cache().insert(word, entry, host.now_ns() + options.expiration_ns - options.clock_error_ns);
+  if (own_node_ == nullptr || is_own(decode(word).data_table)) return;
+  own_node_->cache().insert(word, entry,
+                            host.now_ns() + options.expiration_ns - options.clock_error_ns);
 }
 
 tl::expected<Message, Fate> ClientState::request(Message request) {
   const std::uint64_t owner = candidates(request.key)[0].node;
   const auto execute = [&]() -> tl::expected<Message, Fate> {
-    if (owner == node.number()) {
+    if (is_own(owner)) {
       ++statistics.local_requests;
       return requester_->execute_locally(std::move(request));
     }
@@ -178,8 +180,8 @@ void ClientState::mark_staged() {
 void ClientState::mark(const Staged& staged) {
   const IndexEntry entry = decode(staged.word);
   const std::uint64_t flags = staged.is_valid ? valid_flag : 0;
-  if (entry.data_table == node.number()) {
-    node.data_table().mark(entry.data_entry, flags);
+  if (is_own(entry.data_table)) {
+    own_data_table().mark(entry.data_entry, flags);
     return;
   }
   const auto table = connection(entry.data_table, without_deadline());
@@ -187,7 +189,7 @@ void ClientState::mark(const Staged& staged) {
   ++statistics.marks;
   statistics.bytes_sent += mark_bytes;
   (*table)->write_mark(layout_.data_offset(entry.data_entry), flags | recycle_flag,
-                       node.data_table().expiry_ns());
+                       own_data_table().expiry_ns());
 }
 
 }  // namespace falafel::nessie

@@ -33,7 +33,8 @@ struct Deadline {
 
 class ClientState {
  public:
-  ClientState(fabric::Host& own_host, Node& own_node, const Options& own_options);
+  // `own_node` is null for a client whose host has no node.
+  ClientState(fabric::Host& own_host, Node* own_node, const Options& own_options);
 
   fabric::Result<void> connect(std::span<const fabric::Address> nodes);
 
@@ -57,8 +58,9 @@ class ClientState {
 
   std::uint64_t emptied(std::uint64_t word) const { return emptied_word(word, options); }
   std::uint64_t word_of(std::uint64_t entry, std::span<const std::byte> key) const {
-    return index_word(node.number(), entry, key, options);
+    return index_word(own_node_->number(), entry, key, options);
   }
+  DataTable& own_data_table() { return own_node_->data_table(); }
   Candidates candidates(std::span<const std::byte> key) const {
     host.spend(fabric::Work::hash, options.ways * key.size());
     return candidates_of(key, connections_.size(), options);
@@ -73,7 +75,6 @@ class ClientState {
   void mark_staged();
 
   fabric::Host& host;
-  Node& node;
   const Options options;
   OperationStatistics statistics;
 
@@ -83,11 +84,15 @@ class ClientState {
     bool is_valid;
   };
 
+  bool is_own(std::uint64_t number) const {
+    return own_node_ != nullptr && number == own_node_->number();
+  }
   bool is_possible(const IndexEntry& entry) const;
   Step<Connection*> connection(std::uint64_t number, const Deadline& deadline);
   Step<DataEntry> read_remote(const IndexEntry& entry, bool with_value, const Deadline& deadline);
   void mark(const Staged& staged);
 
+  Node* own_node_;
   NodeLayout layout_;
   Buffers buffers_;
   std::unique_ptr<Requester> requester_;                  // of NessieSD and NessieHY

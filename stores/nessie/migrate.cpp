@@ -50,7 +50,7 @@ Step<void> Migrate::move(const Slot& source, std::uint64_t word, const Slot& des
     if (!emptied) return tl::unexpected(emptied.error());
     return client_.give_up(GiveUp::lost_swap);
   }
-  client_.node.data_table().set_valid(decode(*copy).data_entry);
+  client_.own_data_table().set_valid(decode(*copy).data_entry);
   client_.stage(word, true);
   if (!client_.options.lazy_marks) client_.mark_staged();
   return {};
@@ -59,7 +59,7 @@ Step<void> Migrate::move(const Slot& source, std::uint64_t word, const Slot& des
 // Returns the copy's ITE.
 Step<std::uint64_t> Migrate::install_copy(const Slot& destination, std::uint64_t destination_word,
                                           const DataEntry& entry) {
-  DataTable& table = client_.node.data_table();
+  DataTable& table = client_.own_data_table();
   const auto copy = table.allocate();
   if (!copy) return tl::unexpected(Answer::out_of_memory);
   table.write(*copy, 0, entry.key, entry.value);

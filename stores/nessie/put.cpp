@@ -74,7 +74,7 @@ Step<void> Put::install(std::size_t chosen) {
   chosen_ = chosen;
   replaced_ = seen_[chosen].word;
   found_key_ = seen_[chosen].has_key;
-  DataTable& table = client_.node.data_table();
+  DataTable& table = client_.own_data_table();
   const auto entry = table.allocate();
   if (!entry) return tl::unexpected(Answer::out_of_memory);
   entry_ = *entry;
@@ -152,7 +152,7 @@ Step<void> Put::pass_in_reverse() {
 }
 
 Step<void> Put::finish_put() {
-  client_.node.data_table().set_valid(entry_);
+  client_.own_data_table().set_valid(entry_);
   return {};
 }
 

@@ -4,23 +4,24 @@
 
 namespace falafel::nessie {
 
-Requester::Requester(fabric::Host& host, std::uint64_t own_node, const Options& options)
+Requester::Requester(fabric::Host& host, const Options& options)
     : host_(host),
-      own_node_(own_node),
       options_(options),
       layout_(options.most_key_bytes, options.most_value_bytes),
       client_(host.random(0)) {}
 
 fabric::Result<std::unique_ptr<Requester>> Requester::create(fabric::Host& host,
                                                              fabric::ProtectionDomain& domain,
-                                                             Node& own_node, std::uint64_t nodes,
+                                                             Node* own_node, std::uint64_t nodes,
                                                              const Options& options) {
-  std::unique_ptr<Requester> requester(new Requester(host, own_node.number(), options));
+  std::unique_ptr<Requester> requester(new Requester(host, options));
   if (auto opened = requester->open(domain, nodes); !opened) {
     return tl::unexpected(opened.error());
   }
-  auto place = own_node.service().admit_local(requester->block_,
-                                              requester->response_offset(own_node.number()));
+  if (own_node == nullptr) return requester;
+  requester->own_node_ = own_node->number();
+  auto place = own_node->service().admit_local(requester->block_,
+                                               requester->response_offset(own_node->number()));
   if (!place) {
     return fabric::make_error(
         fabric::ErrorCode::out_of_memory,

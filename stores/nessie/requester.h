@@ -17,10 +17,11 @@ namespace falafel::nessie {
 
 class Requester {
  public:
-  // Registers in the domain. Errors: out_of_memory (also if the own node has no slot left).
+  // Registers in the domain. `own_node` is null for a client whose host has no node. Errors:
+  // out_of_memory (also if the own node has no slot left).
   static fabric::Result<std::unique_ptr<Requester>> create(fabric::Host& host,
                                                            fabric::ProtectionDomain& domain,
-                                                           Node& own_node, std::uint64_t nodes,
+                                                           Node* own_node, std::uint64_t nodes,
                                                            const Options& options);
 
   // The message to the node when the client connects.
@@ -34,7 +35,7 @@ class Requester {
   std::uint64_t incomplete_looks() const;
 
  private:
-  Requester(fabric::Host& host, std::uint64_t own_node, const Options& options);
+  Requester(fabric::Host& host, const Options& options);
   fabric::Result<void> open(fabric::ProtectionDomain& domain, std::uint64_t nodes);
 
   std::uint64_t response_offset(std::uint64_t node) const { return node * layout_.slot_bytes(); }
@@ -42,7 +43,6 @@ class Requester {
   tl::expected<Message, Fate> wait_for_response(std::uint64_t node, std::uint32_t sequence);
 
   fabric::Host& host_;
-  std::uint64_t own_node_;
   const Options options_;
   MessageLayout layout_;
   std::uint64_t client_;  // unique
@@ -52,6 +52,7 @@ class Requester {
   std::unique_ptr<fabric::MemoryRegion> response_region_;
   std::uint64_t request_offset_ = 0;
   std::vector<MessageSlot> responses_;  // by node
+  std::uint64_t own_node_ = 0;          // if the client's host has one
   Service::Place own_place_;
   std::uint64_t timeouts_ = 0;
 };

@@ -67,6 +67,35 @@ TEST_P(Served, StoreReadAndDelete) {
   EXPECT_EQ(tested.problems(), "");
 }
 
+// The host of a client need not have a node. All its requests and READs then pass through devices.
+TEST_P(Served, AClientWorksWithoutANodeOfItsOwn) {
+  const ClusterOptions options = cluster();
+  TestCluster tested(options);
+  tested.run([&](std::uint32_t node, fabric::Host& host, Client&) {
+    if (node != 0) return;
+    std::vector<fabric::Address> nodes;
+    for (std::uint32_t number = 0; number < options.nodes; ++number) {
+      nodes.push_back({.host = TestCluster::name(number), .service = options.options.service});
+    }
+    const auto connected = Client::connect(host, nodes, options.options);
+    ASSERT_TRUE(connected) << connected.error().detail;
+    Client& client = **connected;
+    for (const std::uint64_t owner : {std::uint64_t{0}, std::uint64_t{1}}) {
+      const nessie::Bytes key = key_of_node(options.options, options.nodes, owner);
+      EXPECT_EQ(client.put(key, bytes_of("value")), Answer::stored);
+      EXPECT_EQ(text_of(client.get(key).value), "value");
+      EXPECT_EQ(client.remove(key), Answer::deleted);
+      EXPECT_EQ(client.get(key).answer, Answer::not_found);
+    }
+    EXPECT_EQ(client.statistics().local_requests, 0U);
+    EXPECT_EQ(client.statistics().local_entries, 0U);
+    Options client_driven = options.options;
+    client_driven.architecture = Architecture::client_driven;
+    EXPECT_FALSE(Client::connect(host, nodes, client_driven));
+  });
+  EXPECT_EQ(tested.problems(), "");
+}
+
 // A request to another node is two WRITEs; to the own node, nothing goes over the network (6.2). A
 // GET of NessieHY reads the ITE and the DTE.
 TEST_P(Served, CostWhatThePaperSays) {
