@@ -12,7 +12,9 @@ Processors::Processors(const Conditions& conditions, std::uint64_t count)
 bool Processors::runs_in_slice(std::uint32_t thread, std::uint64_t slice) const {
   const std::uint64_t all = polling_threads();
   const std::uint64_t first = slice * count_ % all;
-  return (thread + all - first) % all < count_;
+  // Threads of the background stand between the others.
+  const std::uint64_t place = thread * all / threads_;
+  return (place + all - first) % all < count_;
 }
 
 // When the thread can work in a slice in which it runs.

@@ -2,7 +2,8 @@
 //
 // Threads that poll always want to run. If there are more of them than processors, they take turns:
 // in each time slice, the next threads in the order of their numbers run, and one that was not
-// running before loses the time of a switch. Which thread runs when is thus known in advance.
+// running before loses the time of a switch. Threads of the background stand between the others, in
+// equal distances. Which thread runs when is thus known in advance.
 //
 // Threads that block run only while they have work. They take a processor that is free, or wait
 // for the first one. A thread of the background runs on a free processor and yields it at once, so

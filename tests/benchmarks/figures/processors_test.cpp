@@ -64,6 +64,17 @@ TEST(Processors, ThreadsOfTheBackgroundTakeTurnsToo) {
   EXPECT_EQ(beside.next_turn_ns(0, 1'500), 2'100U);
 }
 
+// With as many of them, every second thread that runs is one of the background.
+TEST(Processors, ThreadsOfTheBackgroundStandBetweenTheOthers) {
+  Conditions conditions = sharing();
+  conditions.background_threads = 4;
+  const Processors processors = with_threads(conditions, 4, 4);
+  EXPECT_EQ(processors.next_turn_ns(0, 500), 500U);
+  EXPECT_EQ(processors.next_turn_ns(1, 500), 500U);
+  EXPECT_EQ(processors.next_turn_ns(2, 500), 1'100U);
+  EXPECT_EQ(processors.next_turn_ns(3, 500), 1'100U);
+}
+
 TEST(Processors, ThreadsThatBlockWaitForAFreeProcessor) {
   Conditions conditions = sharing();
   conditions.threads_block = true;
