@@ -30,13 +30,28 @@ TEST(NessieFigures, TheClientDrivenStoreGainsWithTheSizeOfTheValue) {
   const auto ratio = [](std::uint64_t value_bytes) {
     NessieLoad load{.value_bytes = value_bytes};
     const double client_driven = measure_nessie(nessie_card(), load).operations_per_second /
-                                 nessie_clients_per_machine(load.architecture);
+                                 nessie_clients_per_machine(load);
     load.architecture = Architecture::server_driven;
     return client_driven / (measure_nessie(nessie_card(), load).operations_per_second /
-                            nessie_clients_per_machine(load.architecture));
+                            nessie_clients_per_machine(load));
   };
   EXPECT_LT(ratio(2 * 1'024), 1);
   EXPECT_GT(ratio(32 * 1'024), 1);
+}
+
+// Figure 4: all clients wait for a worker that has lost its processor.
+TEST(NessieFigures, ServedClientsSufferMostFromProcessesOfOthers) {
+  const auto kept = [](Architecture architecture) {
+    NessieLoad load{
+        .architecture = architecture, .gets_percent = 90, .background_threads = std::uint32_t{0}};
+    const double alone = measure_nessie(nessie_card(), load).operations_per_second;
+    load.background_threads = 12;
+    return measure_nessie(nessie_card(), load).operations_per_second / alone;
+  };
+  const double hybrid = kept(Architecture::hybrid);
+  EXPECT_GT(kept(Architecture::client_driven), hybrid + 0.1);
+  EXPECT_LT(kept(Architecture::server_driven), hybrid - 0.1);
+  EXPECT_LT(kept(Architecture::server_driven), 0.5);
 }
 
 }  // namespace

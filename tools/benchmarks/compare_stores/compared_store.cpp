@@ -9,6 +9,8 @@ namespace falafel::compare_stores {
 
 std::string client_name(std::uint32_t number) { return fmt::format("client {}", number); }
 
+std::string node_name(std::uint32_t number) { return fmt::format("node {}", number); }
+
 Reply reply_of(stores::Answer answer) {
   using stores::Answer;
   const std::string_view text = to_string(answer);

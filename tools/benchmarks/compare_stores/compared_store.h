@@ -2,7 +2,7 @@
 // its variants: FAMILY_stores() returns them, and all_stores() collects the lists.
 //
 // A run has one server and many clients. A store without a server (ComparedStore::has_server) keeps
-// its data on the hosts of its clients.
+// its data on the hosts of its clients, or on nodes (ComparedStore::nodes).
 #pragma once
 
 #include <cstddef>
@@ -37,6 +37,7 @@ inline constexpr std::uint32_t retry_count = 1;
 
 inline constexpr std::string_view server_name = "server";
 std::string client_name(std::uint32_t number);
+std::string node_name(std::uint32_t number);
 
 enum class Outcome : std::uint8_t {
   done,    // found or stored
@@ -80,6 +81,11 @@ class StoreRun {
   // Runs as a daemon of the server's host and does not return, except with a reason if the server
   // cannot start. `started` is called once clients may connect.
   virtual std::string serve(fabric::Host& host, const std::function<void()>& started) = 0;
+  // The same for each node that has a host of its own. Clients may connect once all have started.
+  virtual std::string serve_node(fabric::Host& /*host*/, std::uint32_t /*number*/,
+                                 const std::function<void()>& /*started*/) {
+    return "this store has no nodes";
+  }
   // Waits. The client ends before its host does.
   virtual Connected connect(fabric::Host& host, std::uint32_t number) = 0;
   // The registered memory of all servers or nodes. Call while the run goes on.
@@ -102,6 +108,8 @@ struct ComparedStore {
   std::string_view name;
   std::string_view protocol;  // published or hardened
   bool has_server = true;
+  // Hosts beside those of the clients, on the same machines in turn. Each has a thread of its own.
+  std::uint32_t nodes = 0;
   // Servers share the processors of the clients, so nobody knows what share is theirs.
   bool has_workers_at_clients = false;
   std::uint64_t warm_up_ns_per_key = 0;  // that its clients' caches need before a measurement

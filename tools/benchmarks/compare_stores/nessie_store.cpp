@@ -1,5 +1,6 @@
 // Nessie's three versions. Each client's host is a node too, so the tables are spread over all
-// clients. In NessieSD and NessieHY, its workers share the host's processor with the client.
+// clients. In NessieSD and NessieHY, its workers share the host's processor with the client, unless
+// the nodes have hosts of their own.
 #include "tools/benchmarks/compare_stores/nessie_store.h"
 
 #include <array>
@@ -57,11 +58,14 @@ std::uint64_t spare_entries_of(const nessie::Options& options, std::uint64_t val
 
 class NessieRun final : public StoreRun {
  public:
-  NessieRun(const Demand& demand, const nessie::Options& options)
-      : options_(options), nodes_(demand.clients) {
+  // Without nodes of its own, the store has one on the host of each client.
+  NessieRun(const Demand& demand, const nessie::Options& options, std::uint32_t own_nodes)
+      : options_(options),
+        has_own_nodes_(own_nodes > 0),
+        nodes_(has_own_nodes_ ? own_nodes : demand.clients) {
     const std::uint64_t spare_entries = spare_entries_of(options, demand.value_bytes);
     const double keys_per_node =
-        static_cast<double>(demand.keys) / static_cast<double>(demand.clients);
+        static_cast<double>(demand.keys) / static_cast<double>(nodes_.size());
     options_.index_entries =
         static_cast<std::uint64_t>(std::ceil(keys_per_node / demand.table_load));
     options_.data_entries =
@@ -84,19 +88,26 @@ class NessieRun final : public StoreRun {
     return "a store without a server has nothing to serve";
   }
 
+  std::string serve_node(fabric::Host& host, std::uint32_t number,
+                         const std::function<void()>& started) override {
+    return run_node(host, number, started);
+  }
+
   Connected connect(fabric::Host& host, std::uint32_t number) override {
-    constexpr std::uint64_t interval_ns = 10'000;
-    host.spawn({.name = "node", .daemon = true}, [this, &host, number] { run_node(host, number); });
-    while (started_ < nodes_.size() && failure_.empty()) {
-      host.sleep_until(host.now_ns() + interval_ns);
+    if (!has_own_nodes_) {
+      if (std::string problem = start_node_of_client(host, number); !problem.empty()) {
+        return tl::unexpected(problem);
+      }
     }
-    if (!failure_.empty()) return tl::unexpected(failure_);
     std::vector<fabric::Address> addresses;
     addresses.reserve(nodes_.size());
     for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
-      addresses.push_back({.host = client_name(node), .service = options_.service});
+      addresses.push_back({.host = has_own_nodes_ ? node_name(node) : client_name(node),
+                           .service = options_.service});
     }
-    auto client = nessie::Client::connect(host, *nodes_[number], addresses, options_);
+    auto client = has_own_nodes_
+                      ? nessie::Client::connect(host, addresses, options_)
+                      : nessie::Client::connect(host, *nodes_[number], addresses, options_);
     if (!client) return tl::unexpected(client.error().detail);
     return std::make_unique<NessieClient>(std::move(*client));
   }
@@ -109,19 +120,31 @@ class NessieRun final : public StoreRun {
   }
 
  private:
-  // The node serves until the run ends, because other nodes use its memory.
-  void run_node(fabric::Host& host, std::uint32_t number) {
-    const auto node = nessie::Node::start(host, number, nodes_.size(), options_);
-    if (!node) {
-      failure_ = node.error().detail;
-      return;
+  // Waits until the nodes of all clients have started.
+  std::string start_node_of_client(fabric::Host& host, std::uint32_t number) {
+    constexpr std::uint64_t interval_ns = 10'000;
+    host.spawn({.name = "node", .daemon = true}, [this, &host, number] {
+      failure_ = run_node(host, number, [this] { ++started_; });
+    });
+    while (started_ < nodes_.size() && failure_.empty()) {
+      host.sleep_until(host.now_ns() + interval_ns);
     }
+    return failure_;
+  }
+
+  // The node serves until the run ends, because other nodes use its memory.
+  std::string run_node(fabric::Host& host, std::uint32_t number,
+                       const std::function<void()>& started) {
+    const auto node = nessie::Node::start(host, number, nodes_.size(), options_);
+    if (!node) return node.error().detail;
     nodes_[number] = node->get();
-    ++started_;
+    started();
     host.sleep_until(fabric::never_ns);
+    return {};
   }
 
   nessie::Options options_;
+  bool has_own_nodes_;
   std::vector<nessie::Node*> nodes_;
   std::size_t started_ = 0;
   std::string failure_;
@@ -190,7 +213,19 @@ ComparedStore nessie_store(std::string_view protocol, const nessie::Options& opt
           .has_server = false,
           .has_workers_at_clients = !options.is_client_driven(),
           .create = [options](const Demand& demand) {
-            return std::make_unique<NessieRun>(demand, options);
+            return std::make_unique<NessieRun>(demand, options, 0);
+          }};
+}
+
+ComparedStore nessie_store_with_workers(std::string_view protocol, nessie::Options options,
+                                        std::uint32_t workers) {
+  options.server_workers = 1;
+  return {.name = store_name(options.architecture),
+          .protocol = protocol,
+          .has_server = false,
+          .nodes = workers,
+          .create = [options, workers](const Demand& demand) {
+            return std::make_unique<NessieRun>(demand, options, workers);
           }};
 }
 

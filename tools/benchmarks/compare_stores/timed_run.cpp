@@ -21,11 +21,17 @@ class Parties {
       simulation.add_host({.name = std::string(server_name), .role = sim::Role::server},
                           [this, &simulation](fabric::Host& host) { serve(simulation, host); });
     }
-    is_started_ = !timed_.store.has_server;
+    for (std::uint32_t number = 0; number < timed_.store.nodes; ++number) {
+      simulation.add_host(
+          {.name = node_name(number), .role = sim::Role::server, .machine = machine_of(number)},
+          [this, &simulation, number](fabric::Host& host) {
+            serve_node(simulation, host, number);
+          });
+    }
+    awaited_ = timed_.store.nodes + (timed_.store.has_server ? 1U : 0U);
     for (std::uint32_t number = 0; number < timed_.demand.clients; ++number) {
       simulation.add_host(
-          {.name = client_name(number),
-           .machine = fmt::format("machine {}", number % timed_.machines)},
+          {.name = client_name(number), .machine = machine_of(number)},
           [this, &simulation, number](fabric::Host& host) { take_part(simulation, host, number); });
     }
   }
@@ -33,15 +39,25 @@ class Parties {
   const std::string& failure() const { return failure_; }
 
  private:
+  std::string machine_of(std::uint32_t number) const {
+    return fmt::format("machine {}", number % timed_.machines);
+  }
+
   void serve(sim::Simulation& simulation, fabric::Host& host) {
     host.spawn({.name = "server", .daemon = true}, [this, &simulation, &host] {
-      fail(simulation, run_->serve(host, [this] { is_started_ = true; }));
+      fail(simulation, run_->serve(host, [this] { --awaited_; }));
+    });
+  }
+
+  void serve_node(sim::Simulation& simulation, fabric::Host& host, std::uint32_t number) {
+    host.spawn({.name = "node", .daemon = true}, [this, &simulation, &host, number] {
+      fail(simulation, run_->serve_node(host, number, [this] { --awaited_; }));
     });
   }
 
   void take_part(sim::Simulation& simulation, fabric::Host& host, std::uint32_t number) {
     constexpr std::uint64_t interval_ns = 10'000;
-    while (!is_started_) host.sleep_until(host.now_ns() + interval_ns);
+    while (awaited_ > 0) host.sleep_until(host.now_ns() + interval_ns);
     const auto client = run_->connect(host, number);
     if (!client) return fail(simulation, client.error());
     if (number + 1 == timed_.demand.clients) watch(simulation, host);
@@ -70,7 +86,7 @@ class Parties {
   const TimedRun& timed_;
   const std::function<std::string(const Participant&)>& body_;
   std::unique_ptr<StoreRun> run_;
-  bool is_started_ = false;
+  std::uint32_t awaited_ = 0;  // servers and nodes that have not started
   std::uint64_t ended_operations_ = 0;
   std::string failure_;
 };

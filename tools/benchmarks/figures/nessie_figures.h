@@ -9,6 +9,8 @@
 
 namespace falafel::figures {
 
+// Figure 4: threads of others on each machine.
+std::vector<Figure> predict_nessie_background(const sim::timing::Profile& card);
 // Table 1 and figure 5: all three versions by the size of the value, half of the operations GETs.
 std::vector<Figure> predict_nessie_sizes(const sim::timing::Profile& card);
 // Figures 6 and 7: the same with 90 and 99 % GETs.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "stores/nessie/options.h"
@@ -16,11 +17,16 @@ struct NessieLoad {
   std::uint32_t gets_percent = 50;
   store_benchmark::Distribution distribution = store_benchmark::Distribution::uniform;
   bool keeps_samples = false;
+  // Processes of others on each machine, which never wait. All threads of a machine share its
+  // processors if this has a value.
+  std::optional<std::uint32_t> background_threads{};
 };
 
 inline constexpr std::uint32_t nessie_machines = 3;
-// NessieSD and NessieHY need processors for their workers.
-std::uint32_t nessie_clients_per_machine(nessie::Architecture architecture);
+// The paper's division of the 12 processors of a machine, one thread for each, as tuned by hand for
+// each version and load (6).
+std::uint32_t nessie_workers_per_machine(const NessieLoad& load);
+std::uint32_t nessie_clients_per_machine(const NessieLoad& load);
 // CD, SD or HY.
 std::string_view nessie_short_name(nessie::Architecture architecture);
 

@@ -35,7 +35,8 @@ std::vector<FigureGroup> pilaf_groups() {
 }
 
 std::vector<FigureGroup> nessie_groups() {
-  return {{{"5"}, {"table 1"}, predict_nessie_sizes},
+  return {{{"4"}, {}, predict_nessie_background},
+          {{"5"}, {"table 1"}, predict_nessie_sizes},
           {{"6", "7"}, {}, predict_nessie_gets},
           {{"8", "9", "10", "11"}, {}, predict_nessie_operations},
           {{"12", "13"}, {}, predict_nessie_zipf}};
