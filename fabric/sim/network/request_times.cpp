@@ -232,6 +232,7 @@ void RequestTimes::answer(const Request& request, Progress& progress) {
     const std::uint64_t bytes =
         is_refused ? 0 : request.work.length_bytes - progress.effective_bytes;
     back_ps = return_ps(responder, std::max(progress.packet_ps, to_ps(now_ns) - 999), bytes);
+    if (profile.conditions.polls_buffers && !is_refused) progress.lands_ns = to_ns(back_ps);
   }
   World& world = connection_.world();
   const std::uint64_t late_ps =
@@ -284,6 +285,7 @@ RequestTimes::Next RequestTimes::next(std::uint64_t movable, bool can_complete) 
   };
   for (std::uint64_t place = queue_.released(); place < set_out_end_; ++place) {
     const Progress& progress = progress_[place];
+    if (progress.lands_ns > 0) consider(Step::landing, place, progress.lands_ns);
     if (queue_.at(place).is_done()) continue;
     const std::uint64_t index = place - queue_.released();
     if (progress.stage == Stage::on_its_way) {

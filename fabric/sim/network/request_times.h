@@ -9,6 +9,9 @@
 //   4. answer          the link, wire and switch, the bus at the requester
 //   5. completion      the processor can poll it
 //
+// Under the condition polls_buffers, the end of an answer is a step, too: it lands in the memory of
+// the requester.
+//
 // On a message stream, a message takes effect as a whole, when the receiver's kernel has woken the
 // program, and its request completes when it is posted, because the kernel has it then.
 //
@@ -36,7 +39,7 @@ class RequestTimes {
   // The requests before this place have left the send queue.
   void set_out_until(std::uint64_t end);
 
-  enum class Step : std::uint8_t { none, arrival, effect, completion };
+  enum class Step : std::uint8_t { none, arrival, effect, landing, completion };
   struct Next {
     Step step = Step::none;
     std::uint64_t place = 0;
@@ -48,6 +51,8 @@ class RequestTimes {
   void arrive(const Request& request);
   // The request, or a packet of it, has taken effect, or it found that it cannot.
   void take_effect(const Request& request);
+  // The answer has landed.
+  void land(const Request& request) { progress_[request.place].lands_ns = 0; }
 
  private:
   enum class Stage : std::uint8_t { on_its_way, at_responder, answered };
@@ -55,6 +60,7 @@ class RequestTimes {
     Stage stage = Stage::on_its_way;
     std::uint64_t due_ns = 0;           // of the next step
     std::uint64_t completes_ns = 0;     // once it is answered; without an answer: once it is sent
+    std::uint64_t lands_ns = 0;         // its answer, in a step of its own; 0: none is to land
     std::uint64_t packet_ps = 0;        // when the next packet arrives (READ: when its data does)
     std::uint64_t begin_ps = 0;         // when the responder began with the last packet
     std::uint64_t effective_bytes = 0;  // that have taken effect

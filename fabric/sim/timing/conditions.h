@@ -22,6 +22,11 @@ struct Conditions {
   std::uint64_t switch_ns = 1'500;  // less than slice_ns
   std::uint64_t wake_ns = 3'000;
 
+  // Programs poll on the buffers of their READs and atomics. Answers then land in a step of their
+  // own, when they arrive. Otherwise they land as soon as the responder has them, which a program
+  // that waits for completions cannot tell.
+  bool polls_buffers = false;
+
   // The time of a step along a list (Work::list_step), for each pair in its table.
   std::uint64_t list_step_ps_per_pair = 0;
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -155,6 +156,76 @@ TEST(Conditions, CompletionsAreLateByTheJitterOnAverage) {
   CardLoad other = load;
   other.seed = 2;
   EXPECT_NE(measure_card(profile, other).latency_ns, late.latency_ns);
+}
+
+// How long the last word of a READ of 64 bytes keeps its value.
+std::uint64_t word_changes_after_ns(const Profile& profile) {
+  constexpr std::uint32_t read_bytes = 64;
+  constexpr std::uint64_t last_word = read_bytes - sizeof(std::uint64_t);
+  constexpr std::uint16_t service = 1;
+  sim::RandomStrategy strategy(1);
+  fabric::FiberStackPool stacks;
+  sim::SimulationOptions options;
+  options.granularity = sim::Granularity::packet;
+  sim::Simulation simulation(options, strategy, stacks, profile);
+  struct Side {
+    explicit Side(fabric::Host& host)
+        : domain(host.device(0).create_protection_domain()),
+          queue(host.device(0).create_completion_queue(2).value()),
+          memory(host.allocate_memory(read_bytes).value()),
+          region(domain
+                     ->register_memory(memory, 0, read_bytes,
+                                       {.local_write = true, .remote_read = true})
+                     .value()) {}
+    fabric::QueuePairOptions options() const {
+      return {.protection_domain = domain.get(),
+              .send_completions = queue.get(),
+              .receive_completions = queue.get(),
+              .max_send_requests = 1,
+              .max_receive_requests = 1};
+    }
+    std::unique_ptr<fabric::ProtectionDomain> domain;
+    std::unique_ptr<fabric::CompletionQueue> queue;
+    std::shared_ptr<fabric::MemoryBlock> memory;
+    std::unique_ptr<fabric::MemoryRegion> region;
+  };
+  std::uint32_t key = 0;
+  std::uint64_t changed_after_ns = 0;
+  simulation.add_host({.name = "server", .role = sim::Role::server}, [&](fabric::Host& host) {
+    const Side side(host);
+    side.memory->store(last_word, 1);
+    key = side.region->remote_key();
+    const auto listener = host.device(0).listen(service).value();
+    const auto queue_pair = listener->accept(fabric::never_ns)->accept(side.options(), {}).value();
+    host.sleep_until(host.now_ns() + 10'000'000);
+  });
+  simulation.add_host({.name = "client"}, [&](fabric::Host& host) {
+    host.sleep_until(1'000);
+    const Side side(host);
+    const auto connection =
+        host.device(0).connect({"server", service}, side.options(), {}, fabric::never_ns).value();
+    fabric::WorkRequest request{.opcode = fabric::Opcode::read, .length_bytes = read_bytes};
+    request.local = {side.region->local_key(), 0};
+    request.remote = {key, 0};
+    const std::uint64_t posted_ns = host.now_ns();
+    EXPECT_TRUE(connection.queue_pair->post_send({&request, 1}));
+    while (side.memory->load(last_word) == 0) {
+      side.memory->wait_until_changed(last_word, 0, fabric::never_ns);
+    }
+    changed_after_ns = host.now_ns() - posted_ns;
+    side.queue->wait(fabric::never_ns);
+  });
+  EXPECT_EQ(simulation.run().outcome, sim::Outcome::completed);
+  return changed_after_ns;
+}
+
+// A program that polls on its buffer saves the time of the completion, and no more.
+TEST(Conditions, AnswersLandWhenTheyArriveIfProgramsPollOnBuffers) {
+  Profile profile = thesis_profile();
+  const double completed_ns = measure_card(profile, {.length_bytes = 64, .requests = 1}).latency_ns;
+  const std::uint64_t completion_ns = profile.completion_ps / 1'000;
+  profile.conditions.polls_buffers = true;
+  EXPECT_NEAR(static_cast<double>(word_changes_after_ns(profile) + completion_ns), completed_ns, 5);
 }
 
 }  // namespace

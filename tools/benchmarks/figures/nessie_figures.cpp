@@ -109,6 +109,25 @@ void add_row(Figure& table, const PublishedVersion& version, std::size_t size,
       measured.bytes / 1e3);
 }
 
+// The same with the paper's way of noticing that a READ is complete: by watermarks (4.1.1).
+void add_watermark_rows(Figure& table, const Profile& card, const PublishedVersion& version,
+                        std::size_t size) {
+  nessie::Options options = published_nessie_options(version.architecture);
+  options.completion = nessie::Completion::watermark;
+  options.assumes_address_order = true;
+  const NessieLoad load{.architecture = version.architecture,
+                        .value_bytes = sizes_kib[size] * kibi};
+  const compare_stores::Measurement measured = measure_nessie(card, load, options);
+  const auto add = [&](std::string_view quantity, double paper, double predicted) {
+    table.comparisons.push_back(
+        {fmt::format("{} {}, us, {} KiB, by watermarks", nessie_short_name(version.architecture),
+                     quantity, sizes_kib[size]),
+         paper, predicted});
+  };
+  add("GET", version.get_us[size], measured.get_us);
+  add("PUT", version.put_us[size], measured.set_us);
+}
+
 Series goodput_curve(const Profile& card, Architecture architecture, std::uint32_t gets_percent) {
   Series series{.name = std::string(nessie_short_name(architecture))};
   for (const std::uint64_t size : {2U, 8U, 16U, 32U, 128U}) {
@@ -264,6 +283,10 @@ std::vector<Figure> predict_nessie_sizes(const Profile& card) {
     }
     figure.series.push_back(std::move(predicted));
     figure.series.push_back(std::move(paper));
+  }
+  // NessieSD READs nothing.
+  for (const PublishedVersion& version : {published_versions[0], published_versions[2]}) {
+    for (const std::size_t size : {0U, 3U, 6U}) add_watermark_rows(table, card, version, size);
   }
   // The curves of CD and SD are the first and the third.
   figure.comparisons = {

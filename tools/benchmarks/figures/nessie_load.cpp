@@ -81,6 +81,7 @@ compare_stores::Measurement measure_nessie(const sim::timing::Profile& card,
       .duration_ns = duration_of(nessie),
       .keeps_samples = nessie.keeps_samples};
   sim::timing::Profile profile = card;
+  profile.conditions.polls_buffers = options.completion == nessie::Completion::watermark;
   if (nessie.background_threads) {
     profile.conditions.shares_processors = true;
     profile.conditions.background_threads = *nessie.background_threads;
