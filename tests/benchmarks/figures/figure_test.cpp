@@ -137,6 +137,21 @@ TEST(Predictions, OfReadsDoNotDependOnWhatPrecedesThem) {
   }
 }
 
+// Bands of figure 5.2 are apart by what a READ takes longer than a WRITE.
+TEST(Predictions, OfReadsWithOtherRoundTripsOfTheBusAreNearBands) {
+  const auto profile = sim::timing::find_profile("connectx3-qdr").value();
+  const std::vector<Figure> figures = predict_read_variation(profile);
+  EXPECT_NEAR(
+      published(figures[2], "READs after 3 MiB, lower band, us, one round trip of the bus less"),
+      2.0, 0.2);
+  EXPECT_NEAR(published(figures[3],
+                        "READs after 7 MiB, upper main band, us, one round trip of the bus more"),
+              4.0, 0.2);
+  EXPECT_NEAR(
+      published(figures[3], "READs after 7 MiB, highest band, us, 2 round trips of the bus more"),
+      5.1, 0.3);
+}
+
 // A GET hands out the buffer that the network filled; a SET copies its value.
 TEST(Predictions, SetsOfLargeValuesTakeLongerThanGets) {
   const auto profile = sim::timing::find_profile("connectx3-qdr").value();
