@@ -16,6 +16,16 @@ namespace {
 constexpr std::uint64_t late_table_entries = 16;
 constexpr std::uint64_t late_home = 5;
 
+// A store that is cleaned up only when a test asks for it.
+StoreOptions late_options(std::uint64_t seed, const engine::Geometry& chunk) {
+  StoreOptions options;
+  options.seed = seed;
+  options.simulation.late_visibility = true;
+  options.server.geometry = chunk;
+  options.server.cleanup_interval_ns = 3'600 * second_ns;
+  return options;
+}
+
 // Three keys of one chain are set repeatedly, so that regions are reused while they hold containers
 // of earlier keys. A fourth key before them is deleted, so each cleanup has to move all three.
 TEST(LateVisibility, CostsNoKeyThatACleanupMoves) {
@@ -23,12 +33,8 @@ TEST(LateVisibility, CostsNoKeyThatACleanupMoves) {
   std::uint64_t moved = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(seed);
-    StoreOptions options;
-    options.seed = seed;
-    options.simulation.late_visibility = true;
-    options.server.geometry = {
-        .table_entries = late_table_entries, .region_bytes = 128, .region_count = 4};
-    options.server.cleanup_interval_ns = 3'600 * second_ns;
+    const StoreOptions options = late_options(
+        seed, {.table_entries = late_table_entries, .region_bytes = 128, .region_count = 4});
     TestStore store(options, stacks);
     store.add_client([&](fabric::Host&, Client& client) {
       for (int round = 0; round < 30; ++round) {
@@ -68,13 +74,10 @@ TEST(LateVisibility, CostsNoPinnedValueThatAnEvictionMeets) {
   fabric::FiberStackPool stacks;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(seed);
-    StoreOptions options;
-    options.seed = seed;
-    options.simulation.late_visibility = true;
-    options.server.geometry = {
-        .table_entries = keys, .region_bytes = 128, .region_count = 4, .values_expire = true};
+    StoreOptions options = late_options(
+        seed,
+        {.table_entries = keys, .region_bytes = 128, .region_count = 4, .values_expire = true});
     options.server.evicts = true;
-    options.server.cleanup_interval_ns = 3'600 * second_ns;
     TestStore store(options, stacks);
     int half_rounds = 0;
     const auto in_turn = [&](fabric::Host& host, int client, const auto& body) {
