@@ -19,7 +19,7 @@ from stage import AWAIT_SERVER, Stage  # noqa: E402
 SIMULTANEOUS = 64
 KILLED = 8  # of those
 CONNECTIONS = int(os.environ.get("CONNECTIONS", "384"))
-PARTS = 4 + CONNECTIONS // 2_500  # the server is measured after each
+PARTS = 3 + CONNECTIONS // 2_500  # the server is measured after each
 OF_A_PART = CONNECTIONS // PARTS
 ENDS_WITHIN_S = HANG_LIMIT_SECONDS + 10 * CONNECTIONS
 # The allocator and tables grow for a while, by 0.3 to 0.9 MiB in all, and then not at all: 8 of 10
