@@ -1,0 +1,97 @@
+#include "stores/race/client.h"
+
+#include <utility>
+
+#include "stores/race/put.h"
+
+namespace falafel::race {
+
+OperationStatistics& OperationStatistics::operator+=(const OperationStatistics& other) {
+  Traffic::operator+=(other);
+  blocks_read += other.blocks_read;
+  other_keys += other.other_keys;
+  block_retries += other.block_retries;
+  lost_swaps += other.lost_swaps;
+  duplicates += other.duplicates;
+  wild_pointers += other.wild_pointers;
+  allocations += other.allocations;
+  reused_blocks += other.reused_blocks;
+  directory_reads += other.directory_reads;
+  splits += other.splits;
+  reconnections += other.reconnections;
+  return *this;
+}
+
+fabric::Result<std::unique_ptr<Client>> Client::connect(fabric::Host& host,
+                                                        const fabric::Address& node,
+                                                        const Options& options) {
+  if (auto problem = find_invalid_option(options, host.device(0).attributes())) {
+    return fabric::make_error(fabric::ErrorCode::invalid_argument, std::move(*problem));
+  }
+  std::unique_ptr<Client> client(new Client(host, node, options));
+  if (auto connected = client->state_.connect(); !connected) {
+    return tl::unexpected(connected.error());
+  }
+  client->most_block_bytes_ = client->state_.connection->node().most_block_bytes;
+  return client;
+}
+
+bool Client::is_too_large(std::span<const std::byte> key, std::span<const std::byte> value) const {
+  return block_bytes_of(key.size(), value.size()) > most_block_bytes_;
+}
+
+// GET
+
+GetResult Client::get(std::span<const std::byte> key) {
+  GetResult result;
+  const Answer answer = look_up(key, result.value);
+  return state_.counts.finish(answer, std::move(result));
+}
+
+Answer Client::look_up(std::span<const std::byte> key, std::vector<std::byte>& value) {
+  if (key.empty()) return Answer::invalid_key;
+  while (state_.ensure_connected()) {
+    Search search = state_.search_for(key);
+    std::vector<Copy> copies;
+    if (!search.read() || search.find({}, copies) != Look::done) continue;
+    if (copies.empty()) return Answer::not_found;
+    value = std::move(copies.front().value);
+    return Answer::found;
+  }
+  return Answer::disconnected;
+}
+
+// PUT and DELETE
+
+Result Client::set(std::span<const std::byte> key, std::span<const std::byte> value) {
+  if (key.empty()) return state_.counts.finish(Answer::invalid_key, Result());
+  if (is_too_large(key, value)) return state_.counts.finish(Answer::value_too_large, Result());
+  return state_.counts.finish(Put(state_, key, value).run(), Result());
+}
+
+Result Client::remove(std::span<const std::byte> key) {
+  return state_.counts.finish(try_to_remove(key), Result());
+}
+
+Answer Client::try_to_remove(std::span<const std::byte> key) {
+  if (key.empty()) return Answer::invalid_key;
+  while (state_.ensure_connected()) {
+    Search search = state_.search_for(key);
+    std::vector<Copy> copies;
+    if (!search.read() || search.find({}, copies) != Look::done) continue;
+    if (copies.empty()) return Answer::not_found;
+    const SeenSlot slot = copies.front().slot;
+    std::uint64_t found = 0;
+    if (!state_.connection->swap(slot.offset, slot.word, empty_slot, found)) {
+      return Answer::unknown_outcome;
+    }
+    if (found == slot.word) {
+      state_.free_block_of(slot.word);
+      return Answer::deleted;
+    }
+    state_.back_off();
+  }
+  return Answer::disconnected;
+}
+
+}  // namespace falafel::race

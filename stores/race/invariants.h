@@ -1,0 +1,20 @@
+// Invariants of the memory node's memory at rest, when no request is in flight.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "stores/race/memory_node.h"
+
+namespace falafel::race {
+
+// A sentence for each of these that does not hold:
+//   every entry of the directory leads to a subtable that the node has handed out, and the headers
+//   of its buckets agree with the entry;
+//   every slot in use leads to a block in memory that was handed out, which verifies, has the tag
+//   of the slot, and has no other slot;
+//   the block's key has the fingerprint of the slot, which is in one of the key's combined buckets;
+//   no key is stored twice. Tentative slots do not count.
+std::vector<std::string> find_problems(const NodeInspection& node);
+
+}  // namespace falafel::race

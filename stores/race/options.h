@@ -1,0 +1,94 @@
+// The questions that the paper leaves open, as options, and protections that it lacks, as
+// safeguards.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "fabric/fabric.h"
+
+namespace falafel::race {
+
+// Protections that can be switched off one at a time.
+struct Safeguards {
+  // As published.
+
+  // A client checks the checksum of a block. Excludes: it reads a block that is being written
+  // again.
+  bool block_checksums = true;
+  // An insert reads both combined buckets again and removes copies of its key. Excludes: two
+  // clients insert a key into two slots, and both copies stay.
+  bool duplicate_removal = true;
+
+  // Beyond the paper.
+
+  // An insert marks its slot as tentative, reads the buckets again, and confirms it only if there
+  // is no other copy; readers ignore tentative slots. Excludes: a DELETE removes one of two copies,
+  // and the other one is found until its owner removes it; a key moves from one slot to another
+  // behind a reader.
+  bool tentative_inserts = false;
+  // Each use of a block has a number of its own, in its slot and in the block. Excludes: a reader
+  // follows an old slot to what a client has written there for a later PUT; a CAS of a client that
+  // was slow finds the word of a later use.
+  bool block_tags = false;
+
+  static constexpr Safeguards published() { return {}; }
+  static constexpr Safeguards hardened() { return {.tentative_inserts = true, .block_tags = true}; }
+};
+
+struct SafeguardDescription {
+  std::string_view name;
+  bool Safeguards::*enabled;
+  bool is_published;
+};
+inline constexpr std::array<SafeguardDescription, 4> safeguard_descriptions{{
+    {"block-checksums", &Safeguards::block_checksums, true},
+    {"duplicate-removal", &Safeguards::duplicate_removal, true},
+    {"tentative-inserts", &Safeguards::tentative_inserts, false},
+    {"block-tags", &Safeguards::block_tags, false},
+}};
+
+// The copy of a key that stays when an insert finds several. All clients must agree.
+enum class KeptCopy : std::uint8_t { lowest_slot, highest_slot };
+// The slot that an insert takes in the combined bucket that it has chosen.
+enum class SlotOrder : std::uint8_t { main_first, overflow_first };
+
+// One set of options for both sides. The node announces what clients need to know of its half.
+struct Options {
+  Safeguards safeguards = Safeguards::published();
+
+  // The memory node.
+  std::uint64_t groups_per_subtable = 1'024;
+  std::uint32_t slots_per_bucket = 7;  // a bucket of 64 bytes with its header
+  std::uint32_t fingerprint_bits = 8;
+  std::uint32_t initial_depth = 2;  // of the directory: 2^initial_depth subtables
+  std::uint32_t most_depth = 8;
+  std::uint64_t heap_bytes = std::uint64_t{64} << 20;  // 64 bytes times a power of two
+  std::uint32_t segment_bytes = 64 << 10;    // that a client requests at once for its blocks
+  std::uint32_t most_block_bytes = 4'096;    // a multiple of 64, at most 255 times
+  std::optional<std::uint64_t> hash_seed{};  // random if absent
+  std::uint16_t service = 11;
+  std::uint32_t max_clients = 64;
+
+  // The client.
+  KeptCopy kept_copy = KeptCopy::lowest_slot;
+  SlotOrder slot_order = SlotOrder::main_first;
+  std::uint64_t longest_back_off_ns = 20'000;  // after a lost CAS; random
+  // An operation tries this long to reach the node, and waits this long for a reply.
+  std::uint64_t server_timeout_ns = 20'000'000'000;
+  std::uint64_t reconnect_pause_ns = 20'000;  // between two attempts
+  std::uint64_t check_interval_ns = 1'000'000;
+
+  // Both: the time-out of one delivery attempt of the network, and the number of retries.
+  std::uint64_t acknowledge_timeout_ns = 500'000'000;
+  std::uint32_t retry_count = 7;
+};
+
+// A message about the first option that is out of range for this device.
+std::optional<std::string> find_invalid_option(const Options& options,
+                                               const fabric::DeviceAttributes& device);
+
+}  // namespace falafel::race
