@@ -12,11 +12,13 @@
 #include "stores/c_hint/options.h"
 #include "stores/nessie/options.h"
 #include "stores/pilaf/options.h"
+#include "stores/race/options.h"
 #include "stores/two_sided/options.h"
 #include "tools/scenarios/c_hint/program.h"
 #include "tools/scenarios/cluster/program.h"
 #include "tools/scenarios/nessie/program.h"
 #include "tools/scenarios/pilaf/program.h"
+#include "tools/scenarios/race/program.h"
 #include "tools/scenarios/replicated/program.h"
 #include "tools/scenarios/two_sided/program.h"
 
@@ -32,6 +34,7 @@ constexpr std::string_view cluster_name = "cluster";
 constexpr std::string_view changing_cluster_name = "changing-cluster";
 constexpr std::string_view pilaf_name = "pilaf";
 constexpr std::string_view pilaf_vo_name = "pilaf-vo";
+constexpr std::string_view race_name = "race";
 constexpr std::string_view replicated_name = "replicated";
 constexpr std::array<nessie::Architecture, 3> nessie_architectures{
     nessie::Architecture::client_driven, nessie::Architecture::server_driven,
@@ -101,6 +104,11 @@ std::unique_ptr<explorer::Program> create(const std::string& store, bool is_publ
     if (store != nessie_scenario::name_of({.architecture = architecture})) continue;
     return create_nessie(architecture, is_published, std::move(adjust));
   }
+  if (store == race_name) {
+    std::unique_ptr<explorer::Program> race = race_scenario::make_program(std::move(adjust));
+    return is_published ? as_published(std::move(race), race::safeguard_descriptions)
+                        : std::move(race);
+  }
   if (store == c_hint_name) {
     std::unique_ptr<explorer::Program> c_hint = c_hint_scenario::make_program(std::move(adjust));
     return is_published ? as_published(std::move(c_hint), c_hint::safeguard_descriptions)
@@ -120,9 +128,13 @@ std::unique_ptr<explorer::Program> create(const std::string& store, bool is_publ
 }  // namespace
 
 std::vector<std::string> compared_stores() {
-  std::vector<std::string> names{std::string(c_hint_name),           std::string(pilaf_name),
-                                 std::string(pilaf_vo_name),         std::string(cluster_name),
-                                 std::string(changing_cluster_name), std::string(replicated_name)};
+  std::vector<std::string> names{std::string(c_hint_name),
+                                 std::string(pilaf_name),
+                                 std::string(pilaf_vo_name),
+                                 std::string(cluster_name),
+                                 std::string(changing_cluster_name),
+                                 std::string(replicated_name),
+                                 std::string(race_name)};
   for (const nessie::Architecture architecture : nessie_architectures) {
     names.push_back(nessie_scenario::name_of({.architecture = architecture}));
   }

@@ -1,0 +1,161 @@
+#include "tools/scenarios/race/race_world.h"
+
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "fabric/at_end.h"
+#include "fabric/text.h"
+#include "fabric/time_units.h"
+#include "stores/race/invariants.h"
+#include "tools/scenarios/race/values.h"
+
+namespace falafel::race_scenario {
+namespace {
+
+using fabric::bytes_of;
+using fabric::microsecond_ns;
+using fabric::millisecond_ns;
+using race::Answer;
+
+// The answer to an operation, if it says anything about the store.
+std::optional<Map::Result> execute_on(race::Client& client, const Map::Operation& operation,
+                                      Answer& answer) {
+  if (const auto* const set = std::get_if<Map::Set>(&operation)) {
+    answer = client.set(bytes_of(set->key), encode_value(set->value)).answer;
+    return answer == Answer::stored ? std::optional(Map::Result()) : std::nullopt;
+  }
+  if (const auto* const get = std::get_if<Map::Get>(&operation)) {
+    const race::GetResult result = client.get(bytes_of(get->key));
+    answer = result.answer;
+    if (answer == Answer::found) return Map::found(decode_value(result.value));
+    return answer == Answer::not_found ? std::optional(Map::absent()) : std::nullopt;
+  }
+  answer = client.remove(bytes_of(std::get<Map::Remove>(operation).key)).answer;
+  if (answer == Answer::deleted) return Map::removed();
+  return answer == Answer::not_found ? std::optional(Map::absent()) : std::nullopt;
+}
+
+}  // namespace
+
+struct RaceWorld::Conditions {
+  check::Condition& reused;
+  check::Condition& retried;
+  check::Condition& lost_swap;
+  check::Condition& duplicate;
+  check::Condition& other_key;
+  check::Condition& reconnected;
+};
+
+RaceWorld::RaceWorld(check::World& world, const check::Plan<Map>& plan)
+    : world_(world),
+      plan_(plan),
+      history_(world.history<Map>()),
+      options_(draw_options()),
+      conditions_(std::make_shared<Conditions>(
+          Conditions{.reused = world.sometimes("a block was used again"),
+                     .retried = world.sometimes("a block did not verify"),
+                     .lost_swap = world.sometimes("a client has lost a CAS"),
+                     .duplicate = world.sometimes("an insert has found another copy of its key"),
+                     .other_key = world.sometimes("a fingerprint matched another key"),
+                     .reconnected = world.sometimes("a client has connected again")})) {}
+
+// The first value of each choice is the simplest.
+race::Options RaceWorld::draw_options() {
+  race::Options options;
+  options.groups_per_subtable = world_.one_of<std::uint64_t>({1, 2, 4});
+  options.slots_per_bucket = world_.one_of<std::uint32_t>({2, 1, 3});
+  options.fingerprint_bits = world_.one_of<std::uint32_t>({0, 1, 8});
+  options.initial_depth = world_.one_of<std::uint32_t>({0, 0, 1});
+  options.most_depth = 3;
+  options.heap_bytes = 64 << 10;
+  options.segment_bytes = world_.one_of<std::uint32_t>({512, 4'096});
+  options.most_block_bytes = 512;
+  options.hash_seed = world_.choose(1'000);
+  options.kept_copy = world_.one_of({race::KeptCopy::lowest_slot, race::KeptCopy::highest_slot});
+  options.slot_order =
+      world_.one_of({race::SlotOrder::main_first, race::SlotOrder::overflow_first});
+  options.max_clients = 16;
+  options.longest_back_off_ns = 2 * microsecond_ns;
+  options.server_timeout_ns = 20 * millisecond_ns;
+  options.acknowledge_timeout_ns = 100 * microsecond_ns;
+  options.check_interval_ns = millisecond_ns;
+  options.reconnect_pause_ns = 20 * microsecond_ns;
+  for (const race::SafeguardDescription& safeguard : race::safeguard_descriptions) {
+    options.safeguards.*safeguard.enabled = world_.safeguard(safeguard.name);
+  }
+  return options;
+}
+
+void RaceWorld::serve(fabric::Host& host) {
+  std::unique_ptr<race::MemoryNode> node;
+  while (node == nullptr) {
+    auto started = race::MemoryNode::start(host, options_);
+    if (started) {
+      node = std::move(*started);
+    } else {
+      host.sleep_until(host.now_ns() + 10 * microsecond_ns);
+    }
+  }
+  const fabric::AtEnd record([&] { node_ = node->inspect(); });
+  host.create_event()->wait(fabric::never_ns);
+}
+
+// Null if the node does not start in time.
+std::unique_ptr<race::Client> RaceWorld::connect(fabric::Host& host) {
+  const std::uint64_t deadline_ns = host.now_ns() + options_.server_timeout_ns;
+  while (host.now_ns() < deadline_ns) {
+    auto client =
+        race::Client::connect(host, {.host = "server", .service = options_.service}, options_);
+    if (client) return std::move(*client);
+    host.sleep_until(host.now_ns() + options_.reconnect_pause_ns);
+  }
+  return nullptr;
+}
+
+// Returns false if the client cannot go on.
+bool RaceWorld::execute(race::Client& client, std::uint32_t number,
+                        const Map::Operation& operation) {
+  Answer answer = Answer::disconnected;
+  history_.call(number, operation, [&] { return execute_on(client, operation, answer); });
+  return answer != Answer::disconnected;
+}
+
+void RaceWorld::work(fabric::Host& host, std::uint32_t number) {
+  const auto client = connect(host);
+  if (client == nullptr) return;
+  const fabric::AtEnd count([&] { note(client->statistics()); });
+  for (const Map::Operation& operation : plan_.operations(number)) {
+    if (!execute(*client, number, operation)) return;
+  }
+  for (const char* const key : key_names) {
+    if (!execute(*client, number, Map::Get{key})) return;
+  }
+}
+
+void RaceWorld::note(const race::OperationStatistics& statistics) {
+  world_.check(statistics.wild_pointers == 0, std::string(pointer_property),
+               "a client followed a slot that leads out of the heap");
+  conditions_->reused.reached_if(statistics.reused_blocks > 0);
+  conditions_->retried.reached_if(statistics.block_retries > 0);
+  conditions_->lost_swap.reached_if(statistics.lost_swaps > 0);
+  conditions_->duplicate.reached_if(statistics.duplicates > 0);
+  conditions_->other_key.reached_if(statistics.other_keys > 0);
+  conditions_->reconnected.reached_if(statistics.reconnections > 0);
+}
+
+void RaceWorld::judge_memory() {
+  if (!node_) return;
+  const std::vector<std::string> problems = race::find_problems(*node_);
+  if (!problems.empty()) world_.fail(std::string(memory_property), problems.front());
+}
+
+void RaceWorld::run() {
+  world_.server("server", [this](fabric::Host& host) { serve(host); });
+  world_.clients(plan_.clients(),
+                 [this](fabric::Host& host, std::uint32_t number) { work(host, number); });
+  world_.at_rest([this] { judge_memory(); });
+  world_.run();
+}
+
+}  // namespace falafel::race_scenario
