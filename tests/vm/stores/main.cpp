@@ -35,6 +35,7 @@ constexpr NamedStore named_stores[] = {
     {"nessie-sd", make_nessie_as<nessie::Architecture::server_driven>},
     {"nessie-hy", make_nessie_as<nessie::Architecture::hybrid>},
     {"c-hint", make_c_hint},
+    {"race", make_race},
     {"two-sided-rc", make_two_sided_on<fabric::Transport::reliable_connection>},
     {"two-sided-uc", make_two_sided_on<fabric::Transport::unreliable_connection>},
     {"two-sided-ud", make_two_sided_on<fabric::Transport::unreliable_datagram>},

@@ -58,6 +58,7 @@ class Store {
 std::unique_ptr<Store> make_pilaf(const Settings& settings, pilaf::GetPath gets);
 std::unique_ptr<Store> make_nessie(const Settings& settings, nessie::Architecture architecture);
 std::unique_ptr<Store> make_c_hint(const Settings& settings);
+std::unique_ptr<Store> make_race(const Settings& settings);
 std::unique_ptr<Store> make_two_sided(const Settings& settings, fabric::Transport transport);
 
 // Null if there is no store of this name.
