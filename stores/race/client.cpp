@@ -50,13 +50,19 @@ GetResult Client::get(std::span<const std::byte> key) {
 
 Answer Client::look_up(std::span<const std::byte> key, std::vector<std::byte>& value) {
   if (key.empty()) return Answer::invalid_key;
+  std::uint32_t waits = 0;
   while (state_.ensure_connected()) {
-    Search search = state_.search_for(key);
+    auto route = state_.route_for(key);
     std::vector<Copy> copies;
-    if (!search.read() || search.find({}, copies) != Look::done) continue;
-    if (copies.empty()) return Answer::not_found;
-    value = std::move(copies.front().value);
-    return Answer::found;
+    if (!route || state_.find_in(*route, std::nullopt, copies) != Look::done) continue;
+    if (!copies.empty()) {
+      value = std::move(copies.front().value);
+      return Answer::found;
+    }
+    const Look absence = state_.confirm_absence(*route);
+    if (absence == Look::done) return Answer::not_found;
+    if (absence == Look::broken) continue;
+    if (const auto answer = state_.wait_for_split(waits)) return *answer;
   }
   return Answer::disconnected;
 }
@@ -75,23 +81,33 @@ Result Client::remove(std::span<const std::byte> key) {
 
 Answer Client::try_to_remove(std::span<const std::byte> key) {
   if (key.empty()) return Answer::invalid_key;
+  std::uint32_t waits = 0;
   while (state_.ensure_connected()) {
-    Search search = state_.search_for(key);
+    auto route = state_.route_for(key);
     std::vector<Copy> copies;
-    if (!search.read() || search.find({}, copies) != Look::done) continue;
-    if (copies.empty()) return Answer::not_found;
-    const SeenSlot slot = copies.front().slot;
-    std::uint64_t found = 0;
-    if (!state_.connection->swap(slot.offset, slot.word, empty_slot, found)) {
-      return Answer::unknown_outcome;
+    if (!route || state_.find_in(*route, std::nullopt, copies) != Look::done) continue;
+    if (!copies.empty() && !decode(copies.front().slot.word).is_frozen) {
+      if (const auto answer = remove_slot(copies.front().slot)) return *answer;
+      state_.back_off();
+      continue;
     }
-    if (found == slot.word) {
-      state_.free_block_of(slot.word);
-      return Answer::deleted;
-    }
-    state_.back_off();
+    const Look absence = copies.empty() ? state_.confirm_absence(*route) : Look::changed;
+    if (absence == Look::done) return Answer::not_found;
+    if (absence == Look::broken) continue;
+    if (const auto answer = state_.wait_for_split(waits)) return *answer;
   }
   return Answer::disconnected;
+}
+
+// Nothing: another client has changed the slot.
+std::optional<Answer> Client::remove_slot(const SeenSlot& slot) {
+  std::uint64_t found = 0;
+  if (!state_.connection->swap(slot.offset, slot.word, empty_slot, found)) {
+    return Answer::unknown_outcome;
+  }
+  if (found != slot.word) return std::nullopt;
+  state_.free_block_of(slot.word);
+  return Answer::deleted;
 }
 
 }  // namespace falafel::race

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "fabric/fabric.h"
@@ -42,6 +43,7 @@ class Client {
   bool is_too_large(std::span<const std::byte> key, std::span<const std::byte> value) const;
   Answer look_up(std::span<const std::byte> key, std::vector<std::byte>& value);
   Answer try_to_remove(std::span<const std::byte> key);
+  std::optional<Answer> remove_slot(const SeenSlot& slot);
 
   ClientState state_;
   std::uint64_t most_block_bytes_ = 0;

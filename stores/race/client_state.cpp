@@ -32,11 +32,61 @@ bool ClientState::ensure_connected() {
   return connection->is_up();
 }
 
-Search ClientState::search_for(std::span<const std::byte> key) {
+bool ClientState::read_directory() {
+  ++counts.operation.directory_reads;
+  return connection->read_directory(directory);
+}
+
+// A locked entry is read again first, because the split may be over.
+std::optional<ClientState::Route> ClientState::route_for(std::span<const std::byte> key) {
   const KeyHash hash = hash_of(key, connection->node().hash_seed);
-  const std::uint64_t index = hash.first % directory.size();
-  return Search(host, *connection, options, counts.operation, key,
-                decode_entry(directory[index]).subtable);
+  const auto entry_of_key = [&] { return decode_entry(directory[hash.first % directory.size()]); };
+  if (entry_of_key().is_locked && !read_directory()) return std::nullopt;
+  const DirectoryEntry entry = entry_of_key();
+  Route route;
+  const auto add = [&](std::uint64_t subtable) {
+    route.searches.emplace_back(host, *connection, options, counts.operation, key, subtable);
+  };
+  const std::uint64_t top =
+      entry.local_depth == 0 ? 0 : std::uint64_t{1} << (entry.local_depth - 1);
+  const bool is_moving = entry.is_locked && (hash.first & top) != 0;
+  const bool old_first = options.safeguards.old_subtable_first;
+  const auto add_old = [&] {
+    add(decode_entry(directory[hash.suffix(entry.local_depth) ^ top]).subtable);
+  };
+  if (is_moving && old_first) add_old();
+  route.target = route.searches.size();
+  add(entry.subtable);
+  if (is_moving && !old_first) add_old();
+  return route;
+}
+
+Look ClientState::find_in(Route& route, std::optional<BlockWrite> write,
+                          std::vector<Copy>& copies) {
+  for (Search& search : route.searches) {
+    if (!search.read(write)) return Look::broken;
+    write.reset();
+    const Look look = search.find({}, copies);
+    if (look != Look::done || !copies.empty()) return look;
+  }
+  return Look::done;
+}
+
+// The second READ of the headers is needed only where the table can still grow.
+Look ClientState::confirm_absence(Route& route) {
+  if (!options.safeguards.header_checks) return Look::done;
+  if (!route.own().is_in_place()) return Look::changed;
+  const bool can_split = route.own().local_depth() < connection->geometry().most_depth;
+  if (!can_split || !options.safeguards.absence_validation) return Look::done;
+  if (!route.own().read()) return Look::broken;
+  return route.own().is_in_place() ? Look::done : Look::changed;
+}
+
+std::optional<Answer> ClientState::wait_for_split(std::uint32_t& waits) {
+  if (++waits > options.most_split_waits) return Answer::busy;
+  back_off();
+  read_directory();  // if it fails, the next operation finds the connection down
+  return std::nullopt;
 }
 
 void ClientState::free_block_of(std::uint64_t word) {

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "fabric/fabric.h"
@@ -24,8 +26,22 @@ struct ClientState {
   fabric::Result<void> connect();
   // Connects again if need be. False: not within server_timeout_ns, or never again.
   bool ensure_connected();
-  // A search in the subtable that the directory names for the key. Connected.
-  Search search_for(std::span<const std::byte> key);
+  bool read_directory();
+  // Searches in the subtables that may have the key, in the order in which to look; the key belongs
+  // to the one of the directory. There are two while a split moves the key's slots. Connected.
+  struct Route {
+    std::vector<Search> searches;
+    std::size_t target = 0;
+    Search& own() { return searches[target]; }
+  };
+  std::optional<Route> route_for(std::span<const std::byte> key);
+  // Looks for a stored copy of the key, after the WRITE of a block if there is one.
+  Look find_in(Route& route, std::optional<BlockWrite> write, std::vector<Copy>& copies);
+  // After a look that has found nothing: the key was in none of its slots, or (changed) it belongs
+  // to another subtable by now.
+  Look confirm_absence(Route& route);
+  // The headers say that the key is elsewhere, or its slot is frozen. Nothing: look again.
+  std::optional<Answer> wait_for_split(std::uint32_t& waits);
   // The block of a word that this client has removed from its slot becomes this client's.
   void free_block_of(std::uint64_t word);
   // Waits after a lost CAS.

@@ -128,11 +128,38 @@ bool Connection::read(std::uint64_t own_offset, std::uint64_t offset, std::uint6
   return end_.read(chain);
 }
 
+bool Connection::read_word(std::uint64_t offset, std::uint64_t& word) {
+  if (!read(0, offset, sizeof word)) return false;
+  std::memcpy(&word, end_.own_bytes(0, sizeof word).data(), sizeof word);
+  return true;
+}
+
+bool Connection::read_bucket(std::uint64_t offset, Bytes& bytes) {
+  const std::uint64_t length = geometry_.subtable.bucket_bytes();
+  if (!read(buckets_offset(), offset, length)) return false;
+  bytes = copy_of(buckets_offset(), length);
+  return true;
+}
+
+bool Connection::write_word(std::span<const std::uint64_t> offsets, std::uint64_t word) {
+  std::memcpy(end_.own_bytes(0, sizeof word).data(), &word, sizeof word);
+  while (!offsets.empty()) {
+    const auto now = offsets.first(std::min<std::size_t>(offsets.size(), blocks_at_a_time));
+    std::vector<fabric::WorkRequest> chain;
+    for (const std::uint64_t offset : now) {
+      chain.push_back(end_.own_request(0, node_.memory_key, offset, sizeof word));
+      chain.back().opcode = fabric::Opcode::write;
+    }
+    if (!end_.read(chain)) return false;
+    offsets = offsets.subspan(now.size());
+  }
+  return true;
+}
+
 // The depth first, and then the entries that are in use.
 bool Connection::read_directory(std::vector<std::uint64_t>& entries) {
   std::uint64_t depth = 0;
-  if (!read(0, Geometry::depth_offset, sizeof depth)) return false;
-  std::memcpy(&depth, end_.own_bytes(0, sizeof depth).data(), sizeof depth);
+  if (!read_word(Geometry::depth_offset, depth)) return false;
   depth = std::min<std::uint64_t>(depth, geometry_.most_depth);
   const std::uint64_t length = fabric::word_bytes << depth;
   if (!read(directory_offset(), Geometry::entry_offset(0), length)) return false;

@@ -54,6 +54,10 @@ class Connection final : private stores::Recipient {
   bool swap(std::uint64_t offset, std::uint64_t expected, std::uint64_t desired,
             std::uint64_t& word);
   bool read_directory(std::vector<std::uint64_t>& entries);
+  bool read_word(std::uint64_t offset, std::uint64_t& word);
+  bool read_bucket(std::uint64_t offset, Bytes& bytes);
+  // WRITEs the same word to all of these places.
+  bool write_word(std::span<const std::uint64_t> offsets, std::uint64_t word);
   // The offset of new memory; 0: there is none.
   bool allocate(std::uint64_t bytes, std::uint64_t& offset);
 

@@ -62,21 +62,23 @@ class Inspector {
                                     index & ((std::uint64_t{1} << entry.local_depth) - 1))};
     if (!subtables_.insert(entry.subtable).second) return;
     for (std::uint64_t bucket = 0; bucket < layout_.buckets(); ++bucket) {
-      inspect_bucket(entry.subtable, bucket, expected);
+      inspect_bucket(entry.subtable, bucket, expected, entry.is_locked);
     }
   }
 
-  void inspect_bucket(std::uint64_t subtable, std::uint64_t bucket, const BucketHeader& expected) {
+  void inspect_bucket(std::uint64_t subtable, std::uint64_t bucket, const BucketHeader& expected,
+                      bool is_split) {
     const std::uint64_t offset = subtable + layout_.bucket_offset(bucket);
     BucketHeader header;
     std::memcpy(&header, memory_.data() + offset, sizeof header);
-    if (header != expected) {
+    if (!is_split && header != expected) {
       report("bucket {} of subtable {} has depth {} and suffix {}, not {} and {}", bucket, subtable,
              header.local_depth, header.suffix, expected.local_depth, expected.suffix);
     }
     for (std::uint64_t slot = 0; slot < layout_.slots_per_bucket(); ++slot) {
       const std::uint64_t value = word(offset + SubtableLayout::slot_offset(slot));
-      if (value != empty_slot) inspect_slot(subtable, bucket, decode(value), expected);
+      if (value == empty_slot) continue;
+      inspect_slot(subtable, bucket, decode(value), is_split ? BucketHeader() : expected);
     }
   }
 
@@ -88,7 +90,7 @@ class Inspector {
       return report("{} leads to {} units at {}, which is no block", name, slot.units,
                     slot.offset());
     }
-    for (std::uint64_t unit = slot.unit; unit < slot.unit + slot.units; ++unit) {
+    for (std::uint64_t unit = slot.unit; !slot.is_frozen && unit < slot.unit + slot.units; ++unit) {
       if (!used_units_.insert(unit).second) {
         return report("{} leads to the block at {}, which another slot has", name, slot.offset());
       }
@@ -115,7 +117,7 @@ class Inspector {
       report("{} has a key that belongs elsewhere", name);
     }
     const std::string key(reinterpret_cast<const char*>(block.key.data()), block.key.size());
-    if (!slot.is_tentative && !keys_.insert(key).second) {
+    if (!slot.is_tentative && !slot.is_frozen && !keys_.insert(key).second) {
       report("{} has a key that another slot has", name);
     }
   }

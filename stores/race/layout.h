@@ -30,7 +30,8 @@ struct Slot {
   std::uint64_t fingerprint = 0;  // 8 bits
   std::uint64_t units = 0;        // 8 bits
   bool is_tentative = false;      // Safeguards::tentative_inserts
-  std::uint64_t tag = 0;          // 15 bits; Safeguards::block_tags
+  bool is_frozen = false;         // Safeguards::frozen_moves
+  std::uint64_t tag = 0;          // 14 bits; Safeguards::block_tags
   std::uint64_t unit = 0;         // 32 bits: the place of the block, in units
 
   std::uint64_t offset() const { return unit * unit_bytes; }
@@ -39,8 +40,9 @@ struct Slot {
 
 inline constexpr std::uint64_t empty_slot = 0;
 inline constexpr unsigned unit_bits = 32;
-inline constexpr unsigned tag_bits = 15;
-inline constexpr unsigned tentative_shift = unit_bits + tag_bits;
+inline constexpr unsigned tag_bits = 14;
+inline constexpr unsigned frozen_shift = unit_bits + tag_bits;
+inline constexpr unsigned tentative_shift = frozen_shift + 1;
 inline constexpr unsigned units_shift = tentative_shift + 1;
 inline constexpr unsigned fingerprint_shift = units_shift + 8;
 static_assert(tentative_shift == 47 && units_shift == 48 && fingerprint_shift == 56);
@@ -49,12 +51,14 @@ inline constexpr std::uint64_t tag_limit = std::uint64_t{1} << tag_bits;
 
 constexpr std::uint64_t encode(const Slot& slot) {
   return slot.fingerprint << fingerprint_shift | slot.units << units_shift |
-         std::uint64_t{slot.is_tentative} << tentative_shift | slot.tag << unit_bits | slot.unit;
+         std::uint64_t{slot.is_tentative} << tentative_shift |
+         std::uint64_t{slot.is_frozen} << frozen_shift | slot.tag << unit_bits | slot.unit;
 }
 constexpr Slot decode(std::uint64_t word) {
   return {.fingerprint = word >> fingerprint_shift,
           .units = word >> units_shift & 0xff,
           .is_tentative = (word >> tentative_shift & 1) != 0,
+          .is_frozen = (word >> frozen_shift & 1) != 0,
           .tag = word >> unit_bits & (tag_limit - 1),
           .unit = word & 0xffff'ffff};
 }
@@ -62,9 +66,9 @@ static_assert(
     decode(encode({.fingerprint = 255, .units = 7, .is_tentative = true, .tag = 9, .unit = 3})) ==
     Slot{.fingerprint = 255, .units = 7, .is_tentative = true, .tag = 9, .unit = 3});
 
-// The same word without the mark of a tentative insert.
-constexpr std::uint64_t without_mark(std::uint64_t word) {
-  return word & ~(std::uint64_t{1} << tentative_shift);
+// The same word while a split moves its slot.
+constexpr std::uint64_t frozen(std::uint64_t word) {
+  return word | std::uint64_t{1} << frozen_shift;
 }
 
 // -------------------------------------------------------------------------------------------------

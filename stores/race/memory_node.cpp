@@ -94,8 +94,11 @@ bool NodeState::create_subtables() {
   for (std::uint32_t suffix = 0; suffix < 1U << options_.initial_depth; ++suffix) {
     const std::uint64_t subtable = allocate(geometry_.subtable.bytes());
     if (subtable == 0) return false;
-    put(Geometry::entry_offset(suffix),
-        encode(DirectoryEntry{.local_depth = options_.initial_depth, .subtable = subtable}));
+    const DirectoryEntry entry{.local_depth = options_.initial_depth, .subtable = subtable};
+    for (std::uint64_t index = suffix; index < geometry_.most_entries();
+         index += std::uint64_t{1} << options_.initial_depth) {
+      put(Geometry::entry_offset(index), encode(entry));
+    }
     const BucketHeader header{.local_depth = options_.initial_depth, .suffix = suffix};
     for (std::uint64_t bucket = 0; bucket < geometry_.subtable.buckets(); ++bucket) {
       std::memcpy(

@@ -23,6 +23,10 @@ struct Safeguards {
   // clients insert a key into two slots, and both copies stay.
   bool duplicate_removal = true;
 
+  // A client compares the headers of the buckets that it has read with its key, and reads the
+  // directory again if they disagree. Excludes: it looks into a subtable that its key has left.
+  bool header_checks = true;
+
   // Beyond the paper.
 
   // An insert marks its slot as tentative, reads the buckets again, and confirms it only if there
@@ -35,8 +39,24 @@ struct Safeguards {
   // was slow finds the word of a later use.
   bool block_tags = false;
 
+  // A split freezes a slot before it copies it: writers of its key wait. Excludes: a DELETE clears
+  // the old slot after the copy, and the copy is found.
+  bool frozen_moves = false;
+  // During a split, a client looks into the old subtable first, and then into the new one.
+  // Excludes: a slot moves behind a reader that looks into the new one first.
+  bool old_subtable_first = false;
+  // A client that finds nothing reads the headers again. Excludes: a READ takes the header of a
+  // bucket before a split, and its slots after it.
+  bool absence_validation = false;
+
   static constexpr Safeguards published() { return {}; }
-  static constexpr Safeguards hardened() { return {.tentative_inserts = true, .block_tags = true}; }
+  static constexpr Safeguards hardened() {
+    return {.tentative_inserts = true,
+            .block_tags = true,
+            .frozen_moves = true,
+            .old_subtable_first = true,
+            .absence_validation = true};
+  }
 };
 
 struct SafeguardDescription {
@@ -44,11 +64,15 @@ struct SafeguardDescription {
   bool Safeguards::*enabled;
   bool is_published;
 };
-inline constexpr std::array<SafeguardDescription, 4> safeguard_descriptions{{
+inline constexpr std::array<SafeguardDescription, 8> safeguard_descriptions{{
     {"block-checksums", &Safeguards::block_checksums, true},
     {"duplicate-removal", &Safeguards::duplicate_removal, true},
     {"tentative-inserts", &Safeguards::tentative_inserts, false},
     {"block-tags", &Safeguards::block_tags, false},
+    {"header-checks", &Safeguards::header_checks, true},
+    {"frozen-moves", &Safeguards::frozen_moves, false},
+    {"old-subtable-first", &Safeguards::old_subtable_first, false},
+    {"absence-validation", &Safeguards::absence_validation, false},
 }};
 
 // The copy of a key that stays when an insert finds several. All clients must agree.
@@ -77,6 +101,8 @@ struct Options {
   KeptCopy kept_copy = KeptCopy::lowest_slot;
   SlotOrder slot_order = SlotOrder::main_first;
   std::uint64_t longest_back_off_ns = 20'000;  // after a lost CAS; random
+  // An operation that has waited this often for a split answers `busy`.
+  std::uint32_t most_split_waits = 1'000;
   // An operation tries this long to reach the node, and waits this long for a reply.
   std::uint64_t server_timeout_ns = 20'000'000'000;
   std::uint64_t reconnect_pause_ns = 20'000;  // between two attempts

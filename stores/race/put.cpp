@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "stores/race/split.h"
+
 namespace falafel::race {
 
 Answer Put::run() {
@@ -66,17 +68,21 @@ Put::Step Put::attempt() {
     if (const Step problem = take_block()) return problem;
     if (!block_) return std::nullopt;
   }
-  Search search = client_.search_for(key_);
+  auto route = client_.route_for(key_);
+  if (!route) return lose_block();
   const BlockWrite write{.offset = block_->offset, .bytes = bytes_};
-  if (!search.read(is_written_ ? std::nullopt : std::optional(write))) return lose_block();
-  is_written_ = true;
   std::vector<Copy> copies;
-  switch (search.find({}, copies)) {
-    case Look::broken: return lose_block();
-    case Look::changed: return std::nullopt;
-    case Look::done: break;
+  const Look look =
+      client_.find_in(*route, is_written_ ? std::nullopt : std::optional(write), copies);
+  if (look == Look::broken) return lose_block();
+  is_written_ = true;
+  if (look == Look::changed) return std::nullopt;
+  if (!copies.empty()) {
+    const SeenSlot& slot = copies.front().slot;
+    return decode(slot.word).is_frozen ? client_.wait_for_split(waits_) : update(slot);
   }
-  return copies.empty() ? insert(search) : update(copies.front().slot);
+  const bool is_misplaced = client_.options.safeguards.header_checks && !route->own().is_in_place();
+  return is_misplaced ? client_.wait_for_split(waits_) : insert(*route);
 }
 
 Put::Step Put::update(const SeenSlot& slot) {
@@ -94,10 +100,10 @@ Put::Step Put::update(const SeenSlot& slot) {
 }
 
 // A tentative slot in doubt stores nothing.
-Put::Step Put::insert(Search& search) {
+Put::Step Put::insert(Route& route) {
   const bool is_tentative = client_.options.safeguards.tentative_inserts;
-  const auto slot = search.empty_slot();
-  if (!slot) return Answer::table_full;
+  const auto slot = route.own().empty_slot();
+  if (!slot) return split(route.own().hash());
   std::uint64_t found = 0;
   if (!client_.connection->swap(*slot, empty_slot, word(is_tentative), found)) {
     return is_tentative ? lose_block() : lose_block_in_doubt();
@@ -106,24 +112,37 @@ Put::Step Put::insert(Search& search) {
     client_.back_off();
     return std::nullopt;
   }
-  if (is_tentative) return confirm(search, *slot);
-  block_.reset();
-  return remove_duplicates();
+  return is_tentative ? confirm(route, *slot) : remove_duplicates(route, *slot);
+}
+
+Put::Step Put::split(const KeyHash& hash) {
+  switch (Split(client_, hash).run()) {
+    case Split::Outcome::done: return std::nullopt;
+    case Split::Outcome::locked: return client_.wait_for_split(waits_);
+    case Split::Outcome::full: return Answer::table_full;
+    case Split::Outcome::out_of_memory: return Answer::out_of_memory;
+    case Split::Outcome::broken: break;
+  }
+  return lose_block();
 }
 
 // Tentative inserts
 
-Put::Step Put::confirm(Search& search, std::uint64_t slot) {
+Put::Step Put::confirm(Route& route, std::uint64_t slot) {
   const bool looks = client_.options.safeguards.duplicate_removal;
   Rivals rivals = looks ? Rivals::changed : Rivals::none;
-  while (rivals == Rivals::changed) rivals = remove_rivals(search, slot);
+  while (rivals == Rivals::changed) rivals = remove_rivals(route, slot);
   if (rivals == Rivals::broken) return lose_block();
   if (rivals == Rivals::stored_copy) return withdraw(slot);
+  if (rivals == Rivals::misplaced) {
+    const Step withdrawn = withdraw(slot);
+    return block_ ? client_.wait_for_split(waits_) : withdrawn;
+  }
   std::uint64_t found = 0;
   if (!client_.connection->swap(slot, word(true), word(false), found)) {
     return lose_block_in_doubt();
   }
-  if (found != word(true)) {  // a rival has removed it
+  if (found != word(true)) {  // a rival or a split has removed it
     client_.back_off();
     return std::nullopt;
   }
@@ -133,13 +152,18 @@ Put::Step Put::confirm(Search& search, std::uint64_t slot) {
 
 // A rival whose slot is removed cannot confirm it, and keeps its block. Two inserters cannot miss
 // each other: the one whose CAS came last sees the slot of the other.
-Put::Rivals Put::remove_rivals(Search& search, std::uint64_t slot) {
-  if (!search.read()) return Rivals::broken;
+Put::Rivals Put::remove_rivals(Route& route, std::uint64_t slot) {
   std::vector<Copy> copies;
-  switch (search.find({.tentative = true, .all = true}, copies)) {
-    case Look::broken: return Rivals::broken;
-    case Look::changed: return Rivals::changed;
-    case Look::done: break;
+  for (Search& search : route.searches) {
+    if (!search.read()) return Rivals::broken;
+    switch (search.find({.tentative = true, .all = true}, copies)) {
+      case Look::broken: return Rivals::broken;
+      case Look::changed: return Rivals::changed;
+      case Look::done: break;
+    }
+  }
+  if (client_.options.safeguards.header_checks && !route.own().is_in_place()) {
+    return Rivals::misplaced;
   }
   std::erase_if(copies, [&](const Copy& copy) { return copy.slot.offset == slot; });
   client_.counts.operation.duplicates += copies.size();
@@ -163,35 +187,57 @@ Put::Step Put::withdraw(std::uint64_t slot) {
 
 // Inserts as published
 
-// The slot is in the table, so the key is stored, whatever the connection does.
-Put::Step Put::remove_duplicates() {
+// The slot is in the table, so the key is stored, whatever the connection does. A slot that is in
+// the wrong subtable by now is taken back, unless a split has moved it.
+Put::Step Put::remove_duplicates(Route& route, std::uint64_t slot) {
+  const std::uint64_t own_word = word(false);
+  const FreeBlock own_block = *block_;
+  block_.reset();
   if (!client_.options.safeguards.duplicate_removal) return Answer::stored;
-  while (client_.ensure_connected()) {
-    Search search = client_.search_for(key_);
-    std::vector<Copy> copies;
-    if (!search.read() || search.find({.all = true}, copies) != Look::done) continue;
-    if (copies.size() <= 1) return Answer::stored;
-    client_.counts.operation.duplicates += copies.size() - 1;
-    copies.erase(client_.options.kept_copy == KeptCopy::lowest_slot ? copies.begin()
-                                                                    : copies.end() - 1);
-    bool is_clean = true;
-    if (remove_other_copies(copies, is_clean) && is_clean) return Answer::stored;
+  std::vector<Copy> copies;
+  Look look = find_all(route, copies);
+  const bool is_misplaced =
+      look == Look::done && client_.options.safeguards.header_checks && !route.own().is_in_place();
+  if (is_misplaced) {
+    std::uint64_t found = 0;
+    if (!client_.connection->swap(slot, own_word, empty_slot, found)) {
+      return Answer::unknown_outcome;
+    }
+    if (found != own_word) return Answer::stored;
+    block_ = own_block;
+    return client_.wait_for_split(waits_);
   }
-  return Answer::unknown_outcome;
+  while (look != Look::done || !remove_other_copies(copies)) {
+    if (!client_.ensure_connected()) return Answer::unknown_outcome;
+    auto again = client_.route_for(key_);
+    look = again ? find_all(*again, copies) : Look::broken;
+  }
+  return Answer::stored;
 }
 
-// False: the connection is down.
-bool Put::remove_other_copies(const std::vector<Copy>& copies, bool& is_clean) {
+Look Put::find_all(Route& route, std::vector<Copy>& copies) {
+  copies.clear();
+  for (Search& search : route.searches) {
+    if (!search.read()) return Look::broken;
+    const Look look = search.find({.all = true}, copies);
+    if (look != Look::done) return look;
+  }
+  return Look::done;
+}
+
+// False: another client has changed one of them, or the connection is down.
+bool Put::remove_other_copies(std::vector<Copy>& copies) {
+  if (copies.size() <= 1) return true;
+  client_.counts.operation.duplicates += copies.size() - 1;
+  copies.erase(client_.options.kept_copy == KeptCopy::lowest_slot ? copies.begin()
+                                                                  : copies.end() - 1);
   for (const Copy& copy : copies) {
     std::uint64_t found = 0;
     if (!client_.connection->swap(copy.slot.offset, copy.slot.word, empty_slot, found)) {
       return false;
     }
-    if (found == copy.slot.word) {
-      client_.free_block_of(copy.slot.word);
-    } else {
-      is_clean = false;
-    }
+    if (found != copy.slot.word) return false;
+    client_.free_block_of(copy.slot.word);
   }
   return true;
 }

@@ -24,19 +24,22 @@ class Put {
  private:
   // Nothing: start over.
   using Step = std::optional<Answer>;
+  using Route = ClientState::Route;
 
   Step attempt();
   Step take_block();
   Step update(const SeenSlot& slot);
-  Step insert(Search& search);
-  Step confirm(Search& search, std::uint64_t slot);
-  Step remove_duplicates();
+  Step insert(Route& route);
+  Step split(const KeyHash& hash);
+  Step confirm(Route& route, std::uint64_t slot);
+  Step remove_duplicates(Route& route, std::uint64_t slot);
 
   // The other copies of its key that an inserter with a tentative slot finds.
-  enum class Rivals : std::uint8_t { none, changed, stored_copy, broken };
-  Rivals remove_rivals(Search& search, std::uint64_t slot);
+  enum class Rivals : std::uint8_t { none, changed, stored_copy, misplaced, broken };
+  Rivals remove_rivals(Route& route, std::uint64_t slot);
   Step withdraw(std::uint64_t slot);
-  bool remove_other_copies(const std::vector<Copy>& copies, bool& is_clean);
+  Look find_all(Route& route, std::vector<Copy>& copies);
+  bool remove_other_copies(std::vector<Copy>& copies);
 
   std::uint64_t word(bool is_tentative) const;
   // The connection is down and a WRITE or a CAS may still happen, so nobody uses the block again.
@@ -50,6 +53,7 @@ class Put {
   std::optional<FreeBlock> block_;
   Bytes bytes_;  // of the block
   bool is_written_ = false;
+  std::uint32_t waits_ = 0;  // for splits
 };
 
 }  // namespace falafel::race

@@ -105,6 +105,24 @@ Look Search::find(const Wanted& wanted, std::vector<Copy>& copies) {
   return Look::done;
 }
 
+std::uint32_t Search::local_depth() const {
+  BucketHeader header;
+  std::memcpy(&header, buckets_.bytes.front().data(), sizeof header);
+  return header.local_depth;
+}
+
+bool Search::is_in_place() const {
+  const SubtableLayout& layout = connection_.geometry().subtable;
+  for (const Bytes& bytes : buckets_.bytes) {
+    for (std::uint64_t bucket = 0; bucket < buckets_per_combined; ++bucket) {
+      BucketHeader header;
+      std::memcpy(&header, bytes.data() + layout.bucket_offset(bucket), sizeof header);
+      if (hash_.suffix(header.local_depth) != header.suffix) return false;
+    }
+  }
+  return true;
+}
+
 std::optional<std::uint64_t> Search::empty_slot() const {
   const Choice first = choice(0);
   const Choice second = choice(1);

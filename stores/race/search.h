@@ -53,6 +53,9 @@ class Search {
     bool all = false;
   };
   Look find(const Wanted& wanted, std::vector<Copy>& copies);
+  // All headers agree with the key.
+  bool is_in_place() const;
+  std::uint32_t local_depth() const;  // that one of the headers has
   // The slot in which an insert puts the key; none if both combined buckets are full.
   std::optional<std::uint64_t> empty_slot() const;
 

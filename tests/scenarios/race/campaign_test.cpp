@@ -2,7 +2,10 @@
 // published, the fuzzer finds a violation.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include "explorer/campaign.h"
 #include "stores/race/options.h"
@@ -35,7 +38,16 @@ TEST_P(Without, ASafeguardItDoesNotHold) {
   const auto result = run(*program, 300'000, true);
   EXPECT_FALSE(result.holds()) << result.schedules << " schedules hold without " << GetParam().name;
 }
-INSTANTIATE_TEST_SUITE_P(Each, Without, testing::ValuesIn(race::safeguard_descriptions),
+
+// All but absence validation, without which no search has found a violation (docs/stores/race.md).
+std::vector<race::SafeguardDescription> safeguards_with_findings() {
+  std::vector<race::SafeguardDescription> safeguards;
+  std::ranges::copy_if(
+      race::safeguard_descriptions, std::back_inserter(safeguards),
+      [](const auto& safeguard) { return safeguard.name != "absence-validation"; });
+  return safeguards;
+}
+INSTANTIATE_TEST_SUITE_P(Each, Without, testing::ValuesIn(safeguards_with_findings()),
                          [](const auto& tested) {
                            std::string name(tested.param.name);
                            std::erase(name, '-');

@@ -26,7 +26,8 @@ std::set<std::filesystem::path> findings() {
 
 TEST(Findings, Replay) {
   const auto program = make_program();
-  ASSERT_EQ(findings().size(), race::safeguard_descriptions.size());
+  // All but absence validation (docs/stores/race.md).
+  ASSERT_EQ(findings().size(), race::safeguard_descriptions.size() - 1);
   for (const auto& path : findings()) {
     const auto loaded = explorer::load_replay(*program, path.string());
     ASSERT_TRUE(loaded.has_value()) << loaded.error();

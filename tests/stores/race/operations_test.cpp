@@ -62,14 +62,16 @@ TEST(Operations, CostRoundTrips) {
     const auto safeguards = is_hardened ? Safeguards::hardened() : Safeguards::published();
     const StoreRun run = run_client(with(safeguards), [&](fabric::Host&, Client& client) {
       client.set(bytes_of("first"), bytes_of("value"));  // requests the segment
-      EXPECT_EQ(client.get(bytes_of("absent")).statistics.round_trips, 1U);
+      // Another READ of the headers confirms that a key is absent.
+      const std::uint64_t absent = is_hardened ? 2 : 1;
+      EXPECT_EQ(client.get(bytes_of("absent")).statistics.round_trips, absent);
       EXPECT_EQ(client.get(bytes_of("first")).statistics.round_trips, 2U);
       // Block and buckets, CAS, buckets again, the own block; and the confirmation.
       EXPECT_EQ(client.set(bytes_of("key"), bytes_of("value")).statistics.round_trips,
                 is_hardened ? 5U : 4U);
       EXPECT_EQ(client.set(bytes_of("key"), bytes_of("other")).statistics.round_trips, 3U);
       EXPECT_EQ(client.remove(bytes_of("key")).statistics.round_trips, 3U);
-      EXPECT_EQ(client.remove(bytes_of("key")).statistics.round_trips, 1U);
+      EXPECT_EQ(client.remove(bytes_of("key")).statistics.round_trips, absent);
     });
     EXPECT_EQ(describe(run), "");
   }
@@ -80,6 +82,7 @@ TEST(Operations, FillTheTableAndTheHeap) {
   store.options.groups_per_subtable = 1;
   store.options.initial_depth = 0;
   store.options.slots_per_bucket = 1;
+  store.options.most_depth = 0;
   const StoreRun full = run_client(store, [](fabric::Host&, Client& client) {
     int stored = 0;
     Answer answer = Answer::stored;

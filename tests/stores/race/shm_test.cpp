@@ -1,5 +1,5 @@
 // RACE hashing on shared memory, with real threads: the histories of several clients on few keys
-// are linearizable.
+// are linearizable, while subtables are split.
 #include "stores/race/client.h"
 #include "stores/race/invariants.h"
 #include "stores/race/memory_node.h"
@@ -15,9 +15,10 @@ using stores_test::millisecond_ns;
 race::Options small_options() {
   race::Options options;
   options.safeguards = race::Safeguards::hardened();
-  options.groups_per_subtable = 8;
+  options.groups_per_subtable = 1;
+  options.slots_per_bucket = 1;
   options.fingerprint_bits = 1;
-  options.initial_depth = 1;
+  options.initial_depth = 0;
   options.heap_bytes = 1 << 20;
   options.segment_bytes = 8'192;
   options.max_clients = 8;
@@ -53,6 +54,7 @@ class RaceOnSharedMemory : public stores_test::SharedMemory {
 TEST_F(RaceOnSharedMemory, IsLinearizable) {
   run(small_options());
   EXPECT_GT(statistics_.reused_blocks, 0U);
+  EXPECT_GT(statistics_.splits, 0U);
 }
 
 }  // namespace

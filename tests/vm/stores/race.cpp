@@ -6,12 +6,14 @@
 namespace falafel::vm_stores {
 namespace {
 
+// Subtables are split while the clients work.
 race::Options race_options(const Settings& settings) {
   race::Options options;
   options.safeguards = race::Safeguards::hardened();
-  options.groups_per_subtable = 8;
+  options.groups_per_subtable = 1;
+  options.slots_per_bucket = 2;
   options.fingerprint_bits = 1;
-  options.initial_depth = 1;
+  options.initial_depth = 0;
   options.heap_bytes = 1 << 20;
   options.segment_bytes = 8'192;
   options.service = settings.service;

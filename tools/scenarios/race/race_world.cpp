@@ -45,6 +45,8 @@ struct RaceWorld::Conditions {
   check::Condition& duplicate;
   check::Condition& other_key;
   check::Condition& reconnected;
+  check::Condition& split;
+  check::Condition& went_elsewhere;
 };
 
 RaceWorld::RaceWorld(check::World& world, const check::Plan<Map>& plan)
@@ -52,22 +54,25 @@ RaceWorld::RaceWorld(check::World& world, const check::Plan<Map>& plan)
       plan_(plan),
       history_(world.history<Map>()),
       options_(draw_options()),
-      conditions_(std::make_shared<Conditions>(
-          Conditions{.reused = world.sometimes("a block was used again"),
-                     .retried = world.sometimes("a block did not verify"),
-                     .lost_swap = world.sometimes("a client has lost a CAS"),
-                     .duplicate = world.sometimes("an insert has found another copy of its key"),
-                     .other_key = world.sometimes("a fingerprint matched another key"),
-                     .reconnected = world.sometimes("a client has connected again")})) {}
+      conditions_(std::make_shared<Conditions>(Conditions{
+          .reused = world.sometimes("a block was used again"),
+          .retried = world.sometimes("a block did not verify"),
+          .lost_swap = world.sometimes("a client has lost a CAS"),
+          .duplicate = world.sometimes("an insert has found another copy of its key"),
+          .other_key = world.sometimes("a fingerprint matched another key"),
+          .reconnected = world.sometimes("a client has connected again"),
+          .split = world.sometimes("a subtable was split"),
+          .went_elsewhere = world.sometimes("a client has read the directory again")})) {}
 
 // The first value of each choice is the simplest.
 race::Options RaceWorld::draw_options() {
   race::Options options;
-  options.groups_per_subtable = world_.one_of<std::uint64_t>({1, 2, 4});
-  options.slots_per_bucket = world_.one_of<std::uint32_t>({2, 1, 3});
+  options.groups_per_subtable = world_.one_of<std::uint64_t>({1, 1, 2, 4});
+  options.slots_per_bucket = world_.one_of<std::uint32_t>({1, 2, 1, 3});
   options.fingerprint_bits = world_.one_of<std::uint32_t>({0, 1, 8});
   options.initial_depth = world_.one_of<std::uint32_t>({0, 0, 1});
-  options.most_depth = 3;
+  options.most_depth = world_.one_of<std::uint32_t>({3, 3, 2, 1});
+  options.most_split_waits = 100;
   options.heap_bytes = 64 << 10;
   options.segment_bytes = world_.one_of<std::uint32_t>({512, 4'096});
   options.most_block_bytes = 512;
@@ -142,6 +147,8 @@ void RaceWorld::note(const race::OperationStatistics& statistics) {
   conditions_->duplicate.reached_if(statistics.duplicates > 0);
   conditions_->other_key.reached_if(statistics.other_keys > 0);
   conditions_->reconnected.reached_if(statistics.reconnections > 0);
+  conditions_->split.reached_if(statistics.splits > 0);
+  conditions_->went_elsewhere.reached_if(statistics.directory_reads > statistics.splits);
 }
 
 void RaceWorld::judge_memory() {

@@ -23,7 +23,7 @@ namespace falafel::race_scenario {
 
 using Map = checkers::specifications::KeyValueMap;
 
-inline constexpr std::array<const char*, 3> key_names{"a", "b", "c"};
+inline constexpr std::array<const char*, 5> key_names{"a", "b", "c", "d", "e"};
 
 // The property of the node's memory at rest.
 inline constexpr std::string_view memory_property = "memory.invariants";
