@@ -14,6 +14,7 @@ namespace falafel::race {
 //   every slot in use leads to a block in memory that was handed out, which verifies, has the tag
 //   of the slot, and has no other slot;
 //   the block's key has the fingerprint of the slot, which is in one of the key's combined buckets;
+//   a key that is not tentative has the suffix of its subtable;
 //   no key is stored twice. Tentative slots and those that a split has frozen do not count.
 // While an entry is locked, because a client has died in a split, its keys may be in both subtables
 // and its headers are between two depths.
