@@ -147,6 +147,24 @@ TEST(CompareStores, AStoreWithSmallMessagesReportsALargeValue) {
   EXPECT_NE(measured.error().find("too large"), std::string::npos) << measured.error();
 }
 
+// Both combined buckets with one doorbell, and then the block. The two buckets may be the same.
+TEST(CompareStores, AGetOfRaceHashingIsTwoDoorbells) {
+  const Measurement cost = costs("race", "hardened", "ycsb-c");
+  EXPECT_NEAR(cost.round_trips, 2, 0.02);
+  EXPECT_NEAR(cost.verbs, 3, 0.1);
+  EXPECT_EQ(cost.server_ns, 0);
+}
+
+// Its clients change the table themselves, but a slot changes by one CAS.
+TEST(CompareStores, TheDeathOfAClientOfRaceHashingConcernsNobodyElse) {
+  const auto death = let_clients_die(profile(), find_store("race", "hardened"), 5);
+  ASSERT_TRUE(death.has_value()) << death.error();
+  EXPECT_EQ(death->moments, 5U);
+  EXPECT_EQ(death->key_unreadable, 0U);
+  EXPECT_EQ(death->key_unwritable, 0U);
+  EXPECT_EQ(death->other_keys_lost, 0);
+}
+
 // Workers of Nessie finish a request that has arrived, or never see it.
 TEST(CompareStores, TheDeathOfAClientConcernsNobodyElseIfServersChangeTheData) {
   for (const char* const name :
