@@ -13,6 +13,7 @@
 #include "stores/nessie/options.h"
 #include "stores/pilaf/options.h"
 #include "stores/race/options.h"
+#include "stores/swarm/options.h"
 #include "stores/two_sided/options.h"
 #include "tools/scenarios/c_hint/program.h"
 #include "tools/scenarios/cluster/program.h"
@@ -20,6 +21,7 @@
 #include "tools/scenarios/pilaf/program.h"
 #include "tools/scenarios/race/program.h"
 #include "tools/scenarios/replicated/program.h"
+#include "tools/scenarios/swarm/program.h"
 #include "tools/scenarios/two_sided/program.h"
 
 namespace falafel::command_line {
@@ -36,6 +38,7 @@ constexpr std::string_view pilaf_name = "pilaf";
 constexpr std::string_view pilaf_vo_name = "pilaf-vo";
 constexpr std::string_view race_name = "race";
 constexpr std::string_view replicated_name = "replicated";
+constexpr std::string_view swarm_name = "swarm";
 constexpr std::array<nessie::Architecture, 3> nessie_architectures{
     nessie::Architecture::client_driven, nessie::Architecture::server_driven,
     nessie::Architecture::hybrid};
@@ -114,6 +117,11 @@ std::unique_ptr<explorer::Program> create(const std::string& store, bool is_publ
     return is_published ? as_published(std::move(c_hint), c_hint::safeguard_descriptions)
                         : std::move(c_hint);
   }
+  if (store == swarm_name) {
+    std::unique_ptr<explorer::Program> swarm = swarm_scenario::make_program(std::move(adjust));
+    return is_published ? as_published(std::move(swarm), swarm::safeguard_descriptions)
+                        : std::move(swarm);
+  }
   for (const TwoSidedStore& two_sided : two_sided_stores) {
     if (store == two_sided.name) {
       return create_two_sided(two_sided.transport, is_published, std::move(adjust));
@@ -134,7 +142,8 @@ std::vector<std::string> compared_stores() {
                                  std::string(cluster_name),
                                  std::string(changing_cluster_name),
                                  std::string(replicated_name),
-                                 std::string(race_name)};
+                                 std::string(race_name),
+                                 std::string(swarm_name)};
   for (const nessie::Architecture architecture : nessie_architectures) {
     names.push_back(nessie_scenario::name_of({.architecture = architecture}));
   }

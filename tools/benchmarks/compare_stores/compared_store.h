@@ -123,6 +123,7 @@ std::vector<ComparedStore> nessie_stores();
 std::vector<ComparedStore> two_sided_stores();
 std::vector<ComparedStore> c_hint_stores();
 std::vector<ComparedStore> race_stores();
+std::vector<ComparedStore> swarm_stores();
 std::vector<ComparedStore> all_stores();
 
 }  // namespace falafel::compare_stores

@@ -15,9 +15,11 @@
 #include "stores/replicated/client.h"
 #include "stores/replicated/options.h"
 #include "stores/replicated/server.h"
-#include "tools/scenarios/replicated/attempted_registers.h"
+#include "tools/scenarios/attempted_registers.h"
 
 namespace falafel::replicated_scenario {
+
+using scenarios::AttemptedRegisters;
 
 inline constexpr std::uint64_t server_count = 3;
 inline constexpr std::uint64_t key_count = 2;

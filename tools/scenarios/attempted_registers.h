@@ -1,4 +1,4 @@
-// The specification of the replicated registers: a map whose DELETE need not say whether it has
+// The specification of replicated registers: a map whose DELETE need not say whether it has
 // removed anything, and whose operations may give up.
 #pragma once
 
@@ -9,7 +9,7 @@
 #include "checkers/specification.h"
 #include "checkers/specifications/key_value_map.h"
 
-namespace falafel::replicated_scenario {
+namespace falafel::scenarios {
 
 struct AttemptedRegisters {
   using Map = checkers::specifications::KeyValueMap;
@@ -55,4 +55,4 @@ struct AttemptedRegisters {
 };
 static_assert(checkers::Specification<AttemptedRegisters>);
 
-}  // namespace falafel::replicated_scenario
+}  // namespace falafel::scenarios
