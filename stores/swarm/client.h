@@ -107,7 +107,7 @@ class Client {
   Answer given_up();
   Answer change_after_reading(Cached& cached, const SharedFilling& filling, std::uint64_t buffer);
   Answer change_by_guess(Cached& cached, const SharedFilling& filling, std::uint64_t buffer);
-  Answer after_being_overtaken(Cached& cached, Word guess, const Words& words,
+  Answer after_being_overtaken(Cached& cached, Word guess, const Registers::Tried& tried,
                                const SharedFilling& filling);
   // The fate of a guess that was overtaken.
   enum class Fate : std::uint8_t {

@@ -80,6 +80,7 @@ bool Link::connect() {
 bool Link::execute(std::span<fabric::WorkRequest> chain) {
   for (std::uint32_t broken = 0; broken < options_.connections_per_request && !is_gone_; ++broken) {
     if (queue_pair_ == nullptr && !connect()) return false;
+    is_repeated_ = broken > 0;
     if (try_to_execute(chain)) return true;
     queue_pair_.reset();
   }
@@ -207,6 +208,7 @@ std::optional<Link::Changed> Link::swap(const Change& change) {
   }
   if (!execute(chain)) return std::nullopt;
   Changed changed;
+  changed.is_repeated = is_repeated_;
   const Word found(buffer_.block->load(swap_place));
   changed.seen.own = found == change.expected ? change.desired : found;
   changed.seen.newest = changed.seen.own;

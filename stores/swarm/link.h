@@ -61,6 +61,7 @@ class Link {
   struct Changed {
     Seen seen;
     bool is_locked = false;
+    bool is_repeated = false;  // an earlier attempt may have swapped the word
   };
   std::optional<Changed> swap(const Change& change);
   std::optional<bool> read_lock(Word word);
@@ -100,7 +101,8 @@ class Link {
   std::unique_ptr<fabric::CompletionQueue> completions_;
   std::unique_ptr<fabric::QueuePair> queue_pair_;  // null: not connected
   std::uint32_t remote_key_ = 0;
-  bool is_gone_ = false;  // the node has another incarnation
+  bool is_repeated_ = false;  // the last chain
+  bool is_gone_ = false;      // the node has another incarnation
 };
 
 }  // namespace falafel::swarm

@@ -50,6 +50,10 @@ struct Safeguards {
   // A writer reads the newer value before it puts the newer word at a majority, even if all nodes
   // that answered have overtaken it. Excludes: it writes what it had in its memory instead.
   bool repair_contents = true;
+  // A writer that was overtaken leaves out the look at locks only if no node can have had its guess.
+  // Excludes: the node that had it does not answer, or answers a repeated swap, and a reader has
+  // counted the guess.
+  bool certain_absence = true;
   // A write fills the buffer of each node that it reaches, also of one that it turns to later.
   // Excludes: a node has the word, and an empty buffer.
   bool filled_buffers = true;
@@ -75,7 +79,7 @@ struct SafeguardDescription {
   bool Safeguards::*enabled;
   bool is_published;
 };
-inline constexpr std::array<SafeguardDescription, 19> safeguard_descriptions{{
+inline constexpr std::array<SafeguardDescription, 20> safeguard_descriptions{{
     {"majorities", &Safeguards::majorities, true},
     {"write-back", &Safeguards::write_back, true},
     {"buffer-first", &Safeguards::buffer_first, true},
@@ -89,6 +93,7 @@ inline constexpr std::array<SafeguardDescription, 19> safeguard_descriptions{{
     {"followed-clock", &Safeguards::followed_clock, true},
     {"incarnations", &Safeguards::incarnations, false},
     {"repair-contents", &Safeguards::repair_contents, false},
+    {"certain-absence", &Safeguards::certain_absence, false},
     {"filled-buffers", &Safeguards::filled_buffers, false},
     {"repeated-reads", &Safeguards::repeated_reads, false},
     {"ended-guesses", &Safeguards::ended_guesses, false},

@@ -91,9 +91,11 @@ std::optional<Content> Registers::fetch(Place place, const Words& words, Word wo
 
 // Writing
 
-std::optional<Words> Registers::try_to_write(Place place, Word word, const SharedFilling& filling,
-                                             const Words& known) {
-  const auto words = std::make_shared<Words>(nodes());
+std::optional<Registers::Tried> Registers::try_to_write(Place place, Word word,
+                                                        const SharedFilling& filling,
+                                                        const Words& known) {
+  const auto tried = std::make_shared<Tried>();
+  tried->words.resize(nodes());
   const auto record = std::make_shared<std::vector<std::byte>>(
       encode(word, filling->content, layout_.content_bytes()));
   const bool reads_words = layout_.words() > 1;
@@ -107,12 +109,19 @@ std::optional<Words> Registers::try_to_write(Place place, Word word, const Share
                                         .lock = std::nullopt});
         if (!changed) return false;
         filling->is_filled[node] = true;
-        (*words)[node] = changed->seen;
+        tried->words[node] = changed->seen;
+        if (changed->is_repeated || changed->seen.own <= word.verified()) {
+          tried->may_be_somewhere = true;
+        }
         return true;
       })) {
     return std::nullopt;
   }
-  return *words;
+  Tried result = *tried;
+  const auto answered = static_cast<std::size_t>(
+      std::ranges::count_if(result.words, [](const auto& seen) { return seen.has_value(); }));
+  if (answered < replicas_.asked()) result.may_be_somewhere = true;
+  return result;
 }
 
 // Swaps until the node has the word or a newer one.

@@ -62,7 +62,11 @@ class Registers {
   std::optional<Content> fetch(Place place, const Words& words, Word word);
 
   // Swaps the own word of each node once, without a look at the words, which it reads meanwhile.
-  std::optional<Words> try_to_write(Place place, Word word, const SharedFilling& filling,
+  struct Tried {
+    Words words;
+    bool may_be_somewhere = false;  // a node may have had the word
+  };
+  std::optional<Tried> try_to_write(Place place, Word word, const SharedFilling& filling,
                                     const Words& known);
   // Makes the word the newest, unless a node has it or a newer one.
   struct Change {

@@ -110,10 +110,10 @@ bool Replicas::run_at_majority(std::size_t first, const Task& task) {
   const auto round = std::make_shared<State::Round>();
   const std::size_t at_once = state_->options.contacts == Contacts::all ? nodes() : majority();
   const std::vector<std::size_t> order = state_->order(first);
-  std::size_t asked = 0;
+  asked_ = 0;
   while (round->answered < majority() && nodes() - round->failed >= majority()) {
-    while (asked < nodes() && asked < at_once + round->failed) {
-      state_->add(order[asked++], task, round);
+    while (asked_ < nodes() && asked_ < at_once + round->failed) {
+      state_->add(order[asked_++], task, round);
     }
     state_->has_progress->wait(fabric::never_ns);
   }

@@ -37,6 +37,8 @@ class Replicas {
   // come last [reading of ours: the authors' code is told which nodes are dead]. The task goes on
   // at nodes that have not answered.
   bool run_at_majority(std::size_t first, const Task& task);
+  // The number of nodes to which the last run_at_majority has turned.
+  std::size_t asked() const { return asked_; }
   // At any member.
   bool run_at(std::size_t member, const Task& task);
   // Runs the task at the same nodes, without waiting.
@@ -51,6 +53,7 @@ class Replicas {
 
   std::shared_ptr<State> state_;
   std::uint64_t round_trips_ = 0;
+  std::size_t asked_ = 0;
 };
 
 }  // namespace falafel::swarm

@@ -62,15 +62,16 @@ Answer Client::change_after_reading(Cached& cached, const SharedFilling& filling
 
 Answer Client::change_by_guess(Cached& cached, const SharedFilling& filling, std::uint64_t buffer) {
   const Word guess(clock_.guess(), buffer, writer_);
-  const auto words = registers_.try_to_write(cached.place, guess, filling, cached.known);
-  if (!words) return given_up();
-  learn(cached, *words);
-  if (newest_of(*words) > guess.verified()) {
+  const auto tried = registers_.try_to_write(cached.place, guess, filling, cached.known);
+  if (!tried) return given_up();
+  learn(cached, tried->words);
+  if (newest_of(tried->words) > guess.verified()) {
     ++statistics_.overtaken;
-    return after_being_overtaken(cached, guess, *words, filling);
+    return after_being_overtaken(cached, guess, *tried, filling);
   }
   // No write that ended before this one began is newer.
-  if (!registers_.is_at_majority(*words, guess)) return put_verified(cached, guess, filling, false);
+  if (!registers_.is_at_majority(tried->words, guess))
+    return put_verified(cached, guess, filling, false);
   ++statistics_.guessed;
   verify_later(cached, {.word = guess.verified(), .filling = filling, .in_place = true});
   return Answer::stored;
@@ -78,12 +79,16 @@ Answer Client::change_by_guess(Cached& cached, const SharedFilling& filling, std
 
 // The guess may be stale: a newer write may have ended before this one began. It must then be
 // written again, unless a reader may have returned it.
-Answer Client::after_being_overtaken(Cached& cached, Word guess, const Words& words,
+Answer Client::after_being_overtaken(Cached& cached, Word guess, const Registers::Tried& tried,
                                      const SharedFilling& filling) {
-  const bool is_nowhere =
-      std::ranges::all_of(words, [&](const auto& seen) { return !seen || seen->own > guess; });
+  // The authors' code takes the nodes that have answered for all.
+  const bool is_nowhere = options_.safeguards.certain_absence
+                              ? !tried.may_be_somewhere
+                              : std::ranges::all_of(tried.words, [&](const auto& seen) {
+                                  return !seen || seen->own > guess;
+                                });
   const bool looks = !is_nowhere && options_.safeguards.writer_checks;
-  switch (looks ? overtake_and_look(cached, guess, words) : Fate::withdrawn) {
+  switch (looks ? overtake_and_look(cached, guess, tried.words) : Fate::withdrawn) {
     case Fate::unknown: return given_up();
     case Fate::holds: return put_verified(cached, guess, filling, false);
     case Fate::locked: ++statistics_.found_locks; return Answer::stored;  // before the newer word

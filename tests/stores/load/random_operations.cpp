@@ -37,7 +37,9 @@ class RandomOperations {
       case 0:
         return Map::Set{std::move(key),
                         std::to_string(load_.client) + "." + std::to_string(number)};
-      case 1: return Map::Remove{std::move(key)};
+      case 1:
+        if (load_.deletes) return Map::Remove{std::move(key)};
+        [[fallthrough]];
       default: return Map::Get{std::move(key)};
     }
   }

@@ -16,6 +16,7 @@ struct Load {
   std::uint32_t client = 0;  // its number, which is also the seed
   int operations = 1'500;
   int keys = 8;
+  bool deletes = true;  // without them: GETs
 };
 
 // The answers of the operations, and the time that each took with its repetitions.
