@@ -1,5 +1,5 @@
-// A memory node of SWARM-KV, or the node of its index. It registers its memory, accepts clients, and
-// has no other work: clients do everything by READ, WRITE and compare-and-swap.
+// A memory node of SWARM-KV, or the node of its index. It registers its memory, accepts clients,
+// and has no other work: clients do everything by READ, WRITE and compare-and-swap.
 #pragma once
 
 #include <cstdint>

@@ -47,10 +47,11 @@ struct Safeguards {
   // A client leaves a memory node alone that has started again. Excludes: a node that has lost its
   // memory counts as one of a majority.
   bool incarnations = true;
-  // A writer reads the newer value before it puts the newer word at a majority, even if all nodes
-  // that answered have overtaken it. Excludes: it writes what it had in its memory instead.
+  // A writer that all nodes have overtaken puts no newer word anywhere, and a GET that finds a
+  // newer word behind a lock reads its value. Excludes: a word goes with a value that is not its
+  // own.
   bool repair_contents = true;
-  // A writer that was overtaken leaves out the look at locks only if no node can have had its guess.
+  // An overtaken writer leaves out the look at locks only if no node can have had its guess.
   // Excludes: the node that had it does not answer, or answers a repeated swap, and a reader has
   // counted the guess.
   bool certain_absence = true;

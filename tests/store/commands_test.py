@@ -471,7 +471,8 @@ class Stores(CommandTest):
     def test_fuzz_runs_the_stores_that_falafel_is_compared_with(self):
         with tempfile.TemporaryDirectory() as folder:
             for store in ("c-hint", "pilaf", "pilaf-vo", "nessie-cd", "nessie-sd", "nessie-hy",
-                          "race", "two-sided-rc", "two-sided-uc", "two-sided-ud", "two-sided-tcp"):
+                          "race", "swarm", "two-sided-rc", "two-sided-uc", "two-sided-ud",
+                          "two-sided-tcp"):
                 printed = self.expect(OK, "fuzz", "--store", store, "--schedules", "200",
                                       "--output", folder)
                 self.assertIn(f"{store}, hardened protocol".encode(), printed)

@@ -165,11 +165,12 @@ TEST(CompareStores, TheDeathOfAClientOfRaceHashingConcernsNobodyElse) {
   EXPECT_EQ(death->other_keys_lost, 0);
 }
 
-// Workers of Nessie finish a request that has arrived, or never see it.
+// Workers of Nessie finish a request that has arrived, or never see it. In SWARM-KV, a GET finishes
+// the SET, or another SET replaces it.
 TEST(CompareStores, TheDeathOfAClientConcernsNobodyElseIfServersChangeTheData) {
   for (const char* const name :
        {"falafel", "pilaf", "pilaf-vo", "nessie-sd", "nessie-hy", "two-sided-rc", "two-sided-uc",
-        "two-sided-ud", "two-sided-tcp", "c-hint"}) {
+        "two-sided-ud", "two-sided-tcp", "c-hint", "swarm"}) {
     const auto death = let_clients_die(profile(), find_store(name, "hardened"), 5);
     ASSERT_TRUE(death.has_value()) << name << ": " << death.error();
     EXPECT_EQ(death->moments, 5U) << name;

@@ -66,7 +66,7 @@ class SwarmOnSharedMemory : public stores_test::SharedMemory {
     {
       const auto client = Client::create(host, number, members, options).value();
       operate(host, AnySwarmClient(*client), number);
-      // What the last operations have left to do.
+      // The last operations may have left something to do.
       host.sleep_until(host.now_ns() + 50 * millisecond_ns);
       const std::lock_guard lock(mutex_);
       guessed_ += client->statistics().guessed;
