@@ -20,7 +20,7 @@ Content value_in(const Content& content) {
 }  // namespace
 
 fabric::Result<std::unique_ptr<Client>> Client::create(fabric::Host& host, std::uint32_t writer,
-                                                       const std::vector<Member>& members,
+                                                       const std::vector<stores::Member>& members,
                                                        const Options& options) {
   FALAFEL_ASSERT(writer < options.writers, "writer {} of {}", writer, options.writers);
   auto replicas = Replicas::create(host, members, options);

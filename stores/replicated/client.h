@@ -48,7 +48,7 @@ class Client {
  public:
   // `writer` is below Options::writers, and no other client ever has the same.
   static fabric::Result<std::unique_ptr<Client>> create(fabric::Host& host, std::uint32_t writer,
-                                                        const std::vector<Member>& members,
+                                                        const std::vector<stores::Member>& members,
                                                         const Options& options);
 
   // All of them wait. `disconnected`: no majority answers, and the operation has changed nothing;

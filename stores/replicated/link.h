@@ -12,17 +12,11 @@
 #include <vector>
 
 #include "fabric/fabric.h"
-#include "stores/registered_memory.h"
+#include "stores/memory_nodes/node_connection.h"
 #include "stores/replicated/layout.h"
 #include "stores/replicated/options.h"
 
 namespace falafel::replicated {
-
-// A server as the clients know it.
-struct Member {
-  fabric::Address address;
-  std::uint64_t incarnation = 0;
-};
 
 // Header and value of a container.
 using Content = std::vector<std::byte>;
@@ -36,7 +30,8 @@ struct ContainerWrite {
 class Link {
  public:
   // The host outlives the link, which connects at its first use. Errors: out_of_memory.
-  static fabric::Result<std::unique_ptr<Link>> create(fabric::Host& host, const Member& member,
+  static fabric::Result<std::unique_ptr<Link>> create(fabric::Host& host,
+                                                      const stores::Member& member,
                                                       const Options& options);
 
   std::optional<Word> read_word(std::uint64_t key);
@@ -59,30 +54,15 @@ class Link {
   void swap_later(std::uint64_t key, Word expected, Word desired);
 
  private:
-  Link(fabric::Host& host, Member member, const Options& options);
-  fabric::Result<void> open();
-  bool connect();
-  bool execute(std::span<fabric::WorkRequest> chain);
-  bool try_to_execute(std::span<fabric::WorkRequest> chain);
-  fabric::WorkRequest read_request(std::uint64_t local_offset, std::uint64_t remote_offset,
-                                   std::uint32_t length_bytes) const;
-  fabric::WorkRequest swap_request(std::uint64_t remote_offset, std::uint64_t expected,
-                                   std::uint64_t desired) const;
+  Link(std::unique_ptr<stores::NodeConnection> connection, const Options& options);
   std::vector<fabric::WorkRequest> chain_with(const ContainerWrite& write,
                                               fabric::WorkRequest request);
   Word word_in_buffer();
   Content content_in_buffer();
 
-  fabric::Host& host_;
-  Member member_;
+  std::unique_ptr<stores::NodeConnection> connection_;
   Options options_;
   Layout layout_;
-  std::unique_ptr<fabric::ProtectionDomain> domain_;
-  stores::RegisteredMemory buffer_;
-  std::unique_ptr<fabric::CompletionQueue> completions_;
-  std::unique_ptr<fabric::QueuePair> queue_pair_;  // null: not connected
-  std::uint32_t remote_key_ = 0;
-  bool is_gone_ = false;  // the server has another incarnation
 };
 
 }  // namespace falafel::replicated

@@ -1,34 +1,26 @@
-// A client's links to all servers. A fiber for each of them runs the tasks of that server one after
-// the other, so a server that is slow, or gone, delays nobody but the tasks that it has.
+// A client's links to all servers.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <memory>
 #include <vector>
 
 #include "fabric/fabric.h"
+#include "stores/memory_nodes/parallel_links.h"
 #include "stores/replicated/link.h"
 #include "stores/replicated/options.h"
 
 namespace falafel::replicated {
 
-// The task at one server; returns whether the server answered. It may run after the operation has
-// returned, so it owns what it uses.
-using Task = std::function<bool(std::size_t server, Link& link)>;
+using Task = stores::ParallelLinks<Link>::Task;
 
 class Replicas {
  public:
-  static fabric::Result<std::unique_ptr<Replicas>> create(fabric::Host& host,
-                                                          const std::vector<Member>& members,
-                                                          const Options& options);
-  ~Replicas();
-  Replicas(const Replicas&) = delete;
-  Replicas& operator=(const Replicas&) = delete;
+  static fabric::Result<std::unique_ptr<Replicas>> create(
+      fabric::Host& host, const std::vector<stores::Member>& members, const Options& options);
 
-  std::size_t servers() const;
+  std::size_t servers() const { return all_servers_.size(); }
   std::size_t majority() const;
 
   // Runs the task at all servers, and waits until a majority has answered (true), or none can any
@@ -42,10 +34,11 @@ class Replicas {
   std::uint64_t round_trips() const { return round_trips_; }
 
  private:
-  struct State;
-  explicit Replicas(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  Replicas(fabric::Host& host, std::vector<std::unique_ptr<Link>> links, const Options& options);
 
-  std::shared_ptr<State> state_;
+  Options options_;
+  std::vector<std::size_t> all_servers_;
+  stores::ParallelLinks<Link> links_;
   std::uint64_t round_trips_ = 0;
 };
 

@@ -14,7 +14,7 @@ std::string_view text_of(std::span<const std::byte> key) {
 }  // namespace
 
 fabric::Result<std::unique_ptr<Client>> Client::create(fabric::Host& host, std::uint32_t writer,
-                                                       const std::vector<Member>& members,
+                                                       const std::vector<stores::Member>& members,
                                                        const Options& options) {
   FALAFEL_ASSERT(writer < options.writers, "writer {} of {}", writer, options.writers);
   auto replicas = Replicas::create(host, writer, members, options);

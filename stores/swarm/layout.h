@@ -73,10 +73,4 @@ class Layout {
   std::uint64_t memory_bytes_;
 };
 
-// The message of a node to a client that connects.
-struct Hello {
-  std::uint64_t incarnation = 0;
-  std::uint64_t remote_key = 0;
-};
-
 }  // namespace falafel::swarm

@@ -13,18 +13,12 @@
 #include <vector>
 
 #include "fabric/fabric.h"
-#include "stores/registered_memory.h"
+#include "stores/memory_nodes/node_connection.h"
 #include "stores/swarm/layout.h"
 #include "stores/swarm/options.h"
 #include "stores/swarm/record.h"
 
 namespace falafel::swarm {
-
-// A node as the clients know it.
-struct Member {
-  fabric::Address address;
-  std::uint64_t incarnation = 0;
-};
 
 // The metadata words of a register at one node, as a chain has found or left them.
 struct Seen {
@@ -35,7 +29,8 @@ struct Seen {
 class Link {
  public:
   // The host outlives the link, which connects at its first use. Errors: out_of_memory.
-  static fabric::Result<std::unique_ptr<Link>> create(fabric::Host& host, const Member& member,
+  static fabric::Result<std::unique_ptr<Link>> create(fabric::Host& host,
+                                                      const stores::Member& member,
                                                       std::uint32_t writer, const Options& options);
 
   struct Found {
@@ -76,33 +71,16 @@ class Link {
                                       std::uint64_t slot, std::uint64_t desired);
 
  private:
-  Link(fabric::Host& host, Member member, std::uint32_t writer, const Options& options);
-  fabric::Result<void> open();
-  bool connect();
-  bool execute(std::span<fabric::WorkRequest> chain);
-  bool try_to_execute(std::span<fabric::WorkRequest> chain);
-  fabric::WorkRequest read_request(std::uint64_t local_offset, std::uint64_t remote_offset,
-                                   std::uint64_t length_bytes) const;
-  fabric::WorkRequest write_request(std::uint64_t local_offset, std::uint64_t remote_offset,
-                                    std::span<const std::byte> bytes);
-  fabric::WorkRequest swap_request(std::uint64_t local_offset, std::uint64_t remote_offset,
-                                   std::uint64_t expected, std::uint64_t desired) const;
+  Link(std::unique_ptr<stores::NodeConnection> connection, std::uint32_t writer,
+       const Options& options);
   fabric::WorkRequest words_request(std::uint64_t number) const;
   Seen seen_in_buffer();
   std::vector<std::byte> bytes_in_buffer(std::uint64_t place, std::uint64_t length_bytes);
 
-  fabric::Host& host_;
-  Member member_;
+  std::unique_ptr<stores::NodeConnection> connection_;
   std::uint32_t writer_;
   Options options_;
   Layout layout_;
-  std::unique_ptr<fabric::ProtectionDomain> domain_;
-  stores::RegisteredMemory buffer_;
-  std::unique_ptr<fabric::CompletionQueue> completions_;
-  std::unique_ptr<fabric::QueuePair> queue_pair_;  // null: not connected
-  std::uint32_t remote_key_ = 0;
-  bool is_repeated_ = false;  // the last chain
-  bool is_gone_ = false;      // the node has another incarnation
 };
 
 }  // namespace falafel::swarm

@@ -1,32 +1,26 @@
-// A client's links to all nodes. A fiber for each of them runs the tasks of that node one after the
-// other, so a node that is slow, or gone, delays nobody but the tasks that it has.
+// A client's links to all nodes, and the choice of those to which an operation turns.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <vector>
 
 #include "fabric/fabric.h"
+#include "stores/memory_nodes/parallel_links.h"
 #include "stores/swarm/link.h"
 #include "stores/swarm/options.h"
 
 namespace falafel::swarm {
 
-// The task at one node; returns whether the node answered. It may run after the operation has
-// returned, so it owns what it uses.
-using Task = std::function<bool(std::size_t node, Link& link)>;
+using Task = stores::ParallelLinks<Link>::Task;
 
 class Replicas {
  public:
   // With Safeguards::own_index_node, the last member has the index, and is no replica.
-  static fabric::Result<std::unique_ptr<Replicas>> create(fabric::Host& host, std::uint32_t writer,
-                                                          const std::vector<Member>& members,
-                                                          const Options& options);
-  ~Replicas();
-  Replicas(const Replicas&) = delete;
-  Replicas& operator=(const Replicas&) = delete;
+  static fabric::Result<std::unique_ptr<Replicas>> create(
+      fabric::Host& host, std::uint32_t writer, const std::vector<stores::Member>& members,
+      const Options& options);
 
   std::size_t nodes() const;
   std::size_t majority() const;
@@ -48,10 +42,13 @@ class Replicas {
   std::uint64_t round_trips() const { return round_trips_; }
 
  private:
-  struct State;
-  explicit Replicas(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  Replicas(fabric::Host& host, std::vector<std::unique_ptr<Link>> links, const Options& options);
+  std::size_t asked_at_once() const;
+  // Nodes that did not answer the last time come last.
+  std::vector<std::size_t> order(std::size_t first) const;
 
-  std::shared_ptr<State> state_;
+  Options options_;
+  stores::ParallelLinks<Link> links_;
   std::uint64_t round_trips_ = 0;
   std::size_t asked_ = 0;
 };

@@ -69,8 +69,7 @@ class Measurement {
       simulation.add_host({.name = name_of_server(server), .role = sim::Role::server},
                           [this, server](fabric::Host& host) {
                             host.spawn({.name = "server", .daemon = true}, [this, &host, server] {
-                              const auto running =
-                                  replicated::Server::start(host, server, options_);
+                              const auto running = replicated::start_server(host, server, options_);
                               ++started_;
                               host.sleep_until(fabric::never_ns);
                             });
@@ -89,7 +88,7 @@ class Measurement {
  private:
   void act(fabric::Host& host, std::uint32_t number) {
     while (started_ < load_.servers) host.sleep_until(host.now_ns() + 1'000);
-    std::vector<replicated::Member> members;
+    std::vector<stores::Member> members;
     for (std::uint64_t server = 0; server < load_.servers; ++server) {
       members.push_back({.address = {.host = name_of_server(server), .service = options_.service},
                          .incarnation = server});

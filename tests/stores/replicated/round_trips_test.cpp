@@ -27,7 +27,7 @@ std::string name_of(std::uint64_t server) { return "server " + std::to_string(se
 
 std::unique_ptr<Client> connect(fabric::Host& host, std::uint32_t writer,
                                 const replicated::Options& options) {
-  std::vector<replicated::Member> members;
+  std::vector<stores::Member> members;
   for (std::uint64_t server = 0; server < servers; ++server) {
     members.push_back(
         {.address = {.host = name_of(server), .service = options.service}, .incarnation = server});
@@ -47,7 +47,7 @@ void run_in_many_schedules(const replicated::Options& options, const Body& body)
         std::uint64_t started = 0;
         for (std::uint64_t server = 0; server < servers; ++server) {
           world.server(name_of(server), [&, server](fabric::Host& host) {
-            const auto running = replicated::Server::start(host, server, options);
+            const auto running = replicated::start_server(host, server, options);
             ++started;
             host.create_event()->wait(fabric::never_ns);
           });

@@ -42,7 +42,7 @@ TestCluster::TestCluster(const ClusterOptions& options)
 TestCluster::~TestCluster() = default;
 
 void TestCluster::serve(fabric::Host& host, std::size_t number) {
-  const auto node = swarm::Node::start(host, number, options_.options).value();
+  const auto node = swarm::start_node(host, number, options_.options).value();
   memory_[number] = node->memory();
   ++started_;
   while (unfinished_ > 0) host.sleep_until(host.now_ns() + microsecond_ns);
@@ -59,7 +59,7 @@ void TestCluster::add_host(std::uint32_t clients, HostBody body) {
           ~Presence() { --unfinished; }
         } presence{unfinished_};
         while (started_ < memory_.size()) host.sleep_until(host.now_ns() + microsecond_ns);
-        std::vector<swarm::Member> members;
+        std::vector<stores::Member> members;
         for (std::size_t node = 0; node < memory_.size(); ++node) {
           members.push_back(
               {.address = {.host = node_name(node), .service = options_.options.service},

@@ -55,8 +55,8 @@ class SwarmOnSharedMemory : public stores_test::SharedMemory {
   }
 
   void work(fabric::Host& host, const swarm::Options& options, std::uint32_t number) {
-    const auto node = swarm::Node::start(host, number, options).value();
-    std::vector<swarm::Member> members;
+    const auto node = swarm::start_node(host, number, options).value();
+    std::vector<stores::Member> members;
     for (std::uint32_t peer = 0; peer < clients; ++peer) {
       members.push_back(
           {.address = {.host = "peer-" + std::to_string(peer), .service = options.service},

@@ -26,9 +26,8 @@ Reply reply_of(stores::Answer answer) {
 
 std::vector<ComparedStore> all_stores() {
   std::vector<ComparedStore> all = falafel_stores();
-  for (const auto& list :
-       {pilaf_stores(), nessie_stores(), two_sided_stores(), c_hint_stores(), race_stores(),
-        swarm_stores()}) {
+  for (const auto& list : {pilaf_stores(), nessie_stores(), two_sided_stores(), c_hint_stores(),
+                           race_stores(), swarm_stores()}) {
     std::ranges::copy(list, std::back_inserter(all));
   }
   return all;

@@ -59,7 +59,7 @@ class SwarmRun final : public StoreRun {
 
   std::string serve_node(fabric::Host& host, std::uint32_t number,
                          const std::function<void()>& started) override {
-    const auto node = swarm::Node::start(host, number, options_);
+    const auto node = swarm::start_node(host, number, options_);
     if (!node) return node.error().detail;
     started();
     host.sleep_until(fabric::never_ns);
@@ -67,7 +67,7 @@ class SwarmRun final : public StoreRun {
   }
 
   Connected connect(fabric::Host& host, std::uint32_t number) override {
-    std::vector<swarm::Member> members;
+    std::vector<stores::Member> members;
     for (std::uint32_t node = 0; node < nodes_of(options_.safeguards); ++node) {
       members.push_back(
           {.address = {.host = node_name(node), .service = options_.service}, .incarnation = node});

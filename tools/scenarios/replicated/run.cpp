@@ -87,7 +87,7 @@ bool Run::may_fail() const {
 void Run::serve(fabric::Host& host, std::size_t number) {
   Place& place = places_[number];
   // This scenario decides who is a member: whoever is in its first life.
-  const auto server = replicated::Server::start(host, place.lives + 1, options_);
+  const auto server = replicated::start_server(host, place.lives + 1, options_);
   if (!server) return world_.fail("replicated.start", server.error().detail);
   struct Presence {
     Place& place;
@@ -113,7 +113,7 @@ std::unique_ptr<replicated::Client> Run::connect(fabric::Host& host, std::uint32
   for (int waits = 0; waits < most_waits && !std::ranges::all_of(places_, has_started); ++waits) {
     host.sleep_until(host.now_ns() + 20 * microsecond_ns);
   }
-  std::vector<replicated::Member> members;
+  std::vector<stores::Member> members;
   for (std::size_t server = 0; server < server_count; ++server) {
     members.push_back(
         {.address = {.host = server_name(server), .service = options_.service}, .incarnation = 1});

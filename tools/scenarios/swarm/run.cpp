@@ -126,7 +126,7 @@ void Run::judge_memory() {
 void Run::serve(fabric::Host& host, std::size_t number) {
   Place& place = places_[number];
   // This scenario decides who is a member: whoever is in its first life.
-  const auto node = swarm::Node::start(host, place.lives + 1, options_);
+  const auto node = swarm::start_node(host, place.lives + 1, options_);
   if (!node) return world_.fail("swarm.start", node.error().detail);
   place.memory = (*node)->memory();
   struct Presence {
@@ -159,7 +159,7 @@ std::unique_ptr<swarm::Client> Run::connect(fabric::Host& host, std::uint32_t nu
   for (int waits = 0; waits < most_waits && !std::ranges::all_of(places_, has_started); ++waits) {
     host.sleep_until(host.now_ns() + 20 * microsecond_ns);
   }
-  std::vector<swarm::Member> members;
+  std::vector<stores::Member> members;
   for (std::size_t node = 0; node < places_.size(); ++node) {
     members.push_back(
         {.address = {.host = node_name(node), .service = options_.service}, .incarnation = 1});
