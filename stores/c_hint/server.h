@@ -47,7 +47,7 @@ class Server {
   // what is evicted is lost. Errors: invalid_argument (an option out of range), out_of_memory,
   // address_in_use.
   static fabric::Result<std::unique_ptr<Server>> start(fabric::Host& host, const Options& options,
-                                                       Backend* backend);
+                                                       Backend* backend = nullptr);
   // Stops the server without waiting.
   ~Server();
   Server(const Server&) = delete;

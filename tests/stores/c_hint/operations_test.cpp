@@ -31,13 +31,15 @@ void store_read_and_remove(Client& client) {
 }
 
 TEST(Operations, StoreReadAndRemove) {
-  const Options small = small_options();
+  const Options small = Types::small_options();
   for (const Options& system : {small, c_hint::original(small), c_hint::lru(small),
                                 c_hint::multi_queue(small), c_hint::approximate_lru(small)}) {
     for (const auto update : {c_hint::Update::in_place_if_it_fits, c_hint::Update::out_of_place}) {
       for (const Safeguards& safeguards : {Safeguards::published(), Safeguards::hardened()}) {
         for (const bool has_backend : {true, false}) {
-          StoreOptions options{.options = system, .has_backend = has_backend};
+          StoreOptions options;
+          options.options = system;
+          options.has_backend = has_backend;
           options.options.update = update;
           options.options.safeguards = safeguards;
           const StoreRun run = run_client(
@@ -145,7 +147,9 @@ TEST(Eviction, WaitsForLeases) {
 }
 
 TEST(Eviction, LosesValuesWithoutABackend) {
-  const StoreRun run = run_client({.has_backend = false}, [](fabric::Host& host, Client& client) {
+  StoreOptions options;
+  options.has_backend = false;
+  const StoreRun run = run_client(options, [](fabric::Host& host, Client& client) {
     for (int number = 0; number < 16; ++number) {
       EXPECT_EQ(client.set(bytes_of(key_of(number)), bytes_of("v")).answer, Answer::stored);
     }

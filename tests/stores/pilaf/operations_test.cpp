@@ -19,12 +19,6 @@ using pilaf::GetPath;
 using pilaf::GetResult;
 using pilaf::Safeguards;
 
-StoreRun run_client(const StoreOptions& options, const ClientBody& body) {
-  TestStore store(options);
-  store.add_client(body);
-  return store.run();
-}
-
 void store_read_and_delete(Client& client) {
   EXPECT_EQ(client.get(bytes_of("key")).answer, Answer::not_found);
   EXPECT_EQ(client.contains(bytes_of("key")).answer, Answer::not_found);
@@ -219,13 +213,13 @@ TEST(Server, RefusesStrangersAndMoreClientsThanItTakes) {
 TEST(Server, NamesTheOptionThatIsOutOfRange) {
   TestStore store(StoreOptions{});
   store.add_client([&](fabric::Host& host, Client&) {
-    pilaf::Options options = small_options();
+    pilaf::Options options = Types::small_options();
     options.extents_bytes = 3 * 64;
     const auto server = pilaf::Server::start(host, options);
     ASSERT_FALSE(server);
     EXPECT_EQ(server.error().code, fabric::ErrorCode::invalid_argument);
     EXPECT_THAT(server.error().detail, testing::HasSubstr("extents_bytes is 192"));
-    options = small_options();
+    options = Types::small_options();
     options.ways = 4;
     EXPECT_THAT(Client::connect(host, store.address(), options).error().detail,
                 testing::HasSubstr("ways is 4"));

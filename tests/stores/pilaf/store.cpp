@@ -1,13 +1,14 @@
 #include "tests/stores/pilaf/store.h"
 
+#include <cstddef>
 #include <cstring>
+#include <span>
 
-#include "fabric/sim/strategies/make_strategy.h"
 #include "stores/pilaf/invariants.h"
 
 namespace falafel::pilaf_test {
 
-pilaf::Options small_options() {
+pilaf::Options Types::small_options() {
   pilaf::Options options;
   options.table_entries = 64;
   options.extents_bytes = 4'096;
@@ -24,85 +25,27 @@ pilaf::Options small_options() {
   return options;
 }
 
-std::string describe(const StoreRun& run) {
-  std::string text;
-  for (const std::string& problem : run.problems) text += problem + "\n";
-  return text;
-}
-
-TestStore::TestStore(const StoreOptions& options)
-    : options_(options),
-      strategy_(sim::make_strategy(options.simulation, options.seed)),
-      simulation_(std::make_unique<sim::Simulation>(options_.simulation, *strategy_, stacks_)) {
-  simulation_->add_host({.name = "server",
-                         .role = sim::Role::server,
-                         .max_registrations = options_.server_max_registrations},
-                        [this](fabric::Host& host) { serve(host); });
-}
-
-TestStore::~TestStore() = default;
-
-fabric::Address TestStore::address() const {
-  return {.host = "server", .service = options_.options.service};
+std::vector<std::string> Types::find_problems(const Inspection& server) {
+  return pilaf::find_problems(server);
 }
 
 void TestStore::damage_entry(std::uint64_t slot) {
   const std::uint64_t at = pilaf::Geometry::entry_offset(slot) + offsetof(pilaf::Entry, entry_crc);
-  server_->memory().bytes()[at] ^= std::byte{1};
+  server().memory().bytes()[at] ^= std::byte{1};
 }
 
 void TestStore::damage_extent(std::uint64_t slot) {
-  const std::span<std::byte> bytes = server_->memory().bytes();
+  const std::span<std::byte> bytes = server().memory().bytes();
   pilaf::Entry entry;
   std::memcpy(&entry, bytes.data() + pilaf::Geometry::entry_offset(slot), sizeof entry);
-  bytes[server_->geometry().extent_offset(entry.pointer()) + entry.extent_bytes - 1] ^=
+  bytes[server().geometry().extent_offset(entry.pointer()) + entry.extent_bytes - 1] ^=
       std::byte{1};
 }
 
-void TestStore::await_server(fabric::Host& host) const {
-  while (!has_served_) host.sleep_until(host.now_ns() + 10 * microsecond_ns);
-}
-
-void TestStore::add_host(const std::string& name, std::function<void(fabric::Host&)> body) {
-  ++unfinished_;
-  simulation_->add_host({.name = name}, [this, body = std::move(body)](fabric::Host& host) {
-    await_server(host);
-    body(host);
-    --unfinished_;
-  });
-}
-
-void TestStore::add_client(ClientBody body) {
-  add_host("client " + std::to_string(clients_++),
-           [this, body = std::move(body)](fabric::Host& host) {
-             auto client = pilaf::Client::connect(host, address(), options_.options);
-             if (!client) return run_.problems.push_back("no connection: " + client.error().detail);
-             body(host, **client);
-           });
-}
-
-void TestStore::serve(fabric::Host& host) {
-  server_.reset();  // of the process before
-  auto server = pilaf::Server::start(host, options_.options);
-  has_served_ = true;
-  if (!server) return run_.problems.push_back("no server: " + server.error().detail);
-  server_ = std::move(*server);
-  while (unfinished_ > 0) host.sleep_until(host.now_ns() + 100 * microsecond_ns);
-  if (server_ == nullptr) return;
-  run_.server = server_->inspect();
-  for (const std::string& problem : pilaf::find_problems(run_.server)) {
-    run_.problems.push_back(problem);
-  }
-  server_.reset();
-}
-
-StoreRun TestStore::run() {
-  run_.result = simulation_->run();
-  if (run_.result.outcome != sim::Outcome::completed) {
-    run_.problems.push_back("the run ended as " + std::string(to_string(run_.result.outcome)) +
-                            ": " + run_.result.explanation);
-  }
-  return std::move(run_);
+StoreRun run_client(const StoreOptions& options, const TestStore::ClientBody& body) {
+  TestStore store(options);
+  store.add_client(body);
+  return store.run();
 }
 
 }  // namespace falafel::pilaf_test

@@ -26,7 +26,7 @@ using Replayed = std::vector<std::string>;
 constexpr std::uint64_t log_bytes = 1'024;
 
 pilaf::Options log_options() {
-  pilaf::Options options = small_options();
+  pilaf::Options options = Types::small_options();
   options.log_bytes = log_bytes;
   options.safeguards = pilaf::Safeguards::hardened();
   return options;

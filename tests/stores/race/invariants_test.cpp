@@ -29,7 +29,7 @@ NodeInspection node_with_two_keys() {
     client.set(bytes_of("b"), bytes_of("2"));
   });
   EXPECT_EQ(describe(run), "");
-  return run.node;
+  return run.server;
 }
 
 std::uint64_t word(const NodeInspection& node, std::uint64_t offset) {

@@ -39,7 +39,7 @@ TEST(Operations, StoreReadAndDelete) {
     const StoreRun run = run_client(
         with(safeguards), [](fabric::Host&, Client& client) { store_read_and_delete(client); });
     EXPECT_EQ(describe(run), "");
-    EXPECT_EQ(run.node.statistics.allocations, 1U);
+    EXPECT_EQ(run.server.statistics.allocations, 1U);
   }
 }
 
@@ -107,7 +107,7 @@ TEST(Operations, FillTheTableAndTheHeap) {
     EXPECT_EQ(answer, Answer::out_of_memory);
   });
   EXPECT_EQ(describe(exhausted), "");
-  EXPECT_GT(exhausted.node.statistics.refused_allocations, 0U);
+  EXPECT_GT(exhausted.server.statistics.refused_allocations, 0U);
 }
 
 TEST(Operations, UseFreedBlocksAgain) {
@@ -127,7 +127,7 @@ TEST(Operations, TellThatTheNodeIsGone) {
   TestStore store(with(Safeguards::hardened()));
   store.add_client([&](fabric::Host&, Client& client) {
     EXPECT_EQ(client.set(bytes_of("key"), bytes_of("value")).answer, Answer::stored);
-    store.stop_node();
+    store.stop_server();
     EXPECT_EQ(client.get(bytes_of("key")).answer, Answer::disconnected);
   });
   EXPECT_EQ(describe(store.run()), "");

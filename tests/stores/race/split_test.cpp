@@ -53,7 +53,7 @@ TEST(Split, MakesRoomForMoreKeys) {
       EXPECT_GT(client.statistics().splits, 5U);
     });
     EXPECT_EQ(describe(run), "");
-    EXPECT_GE(depth_of(run.node), 3U);
+    EXPECT_GE(depth_of(run.server), 3U);
   }
 }
 
@@ -96,7 +96,7 @@ TEST(Split, EndsAtTheLargestDepth) {
     EXPECT_LE(client.statistics().splits, 3U);
   });
   EXPECT_EQ(describe(run), "");
-  EXPECT_EQ(depth_of(run.node), 2U);
+  EXPECT_EQ(depth_of(run.server), 2U);
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
 #include "tests/stores/race/store.h"
 
-#include "fabric/sim/strategies/make_strategy.h"
 #include "stores/race/invariants.h"
 
 namespace falafel::race_test {
 
-race::Options small_options() {
+race::Options Types::small_options() {
   race::Options options;
   options.groups_per_subtable = 16;
   options.initial_depth = 1;
@@ -23,64 +22,11 @@ race::Options small_options() {
   return options;
 }
 
-std::string describe(const StoreRun& run) {
-  std::string text;
-  for (const std::string& problem : run.problems) text += problem + "\n";
-  return text;
+std::vector<std::string> Types::find_problems(const Inspection& server) {
+  return race::find_problems(server);
 }
 
-TestStore::TestStore(const StoreOptions& options)
-    : options_(options),
-      strategy_(sim::make_strategy(options.simulation, options.seed)),
-      simulation_(std::make_unique<sim::Simulation>(options_.simulation, *strategy_, stacks_)) {
-  simulation_->add_host({.name = "server", .role = sim::Role::server},
-                        [this](fabric::Host& host) { serve(host); });
-}
-
-TestStore::~TestStore() = default;
-
-void TestStore::add_client(ClientBody body) {
-  ++unfinished_;
-  simulation_->add_host({.name = "client " + std::to_string(clients_++)},
-                        [this, body = std::move(body)](fabric::Host& host) {
-                          while (!has_served_)
-                            host.sleep_until(host.now_ns() + 10 * microsecond_ns);
-                          auto client = race::Client::connect(
-                              host, {.host = "server", .service = options_.options.service},
-                              options_.options);
-                          if (client) {
-                            body(host, **client);
-                          } else {
-                            run_.problems.push_back("no connection: " + client.error().detail);
-                          }
-                          --unfinished_;
-                        });
-}
-
-void TestStore::serve(fabric::Host& host) {
-  auto node = race::MemoryNode::start(host, options_.options);
-  has_served_ = true;
-  if (!node) return run_.problems.push_back("no node: " + node.error().detail);
-  node_ = std::move(*node);
-  while (unfinished_ > 0) host.sleep_until(host.now_ns() + 100 * microsecond_ns);
-  if (node_ == nullptr) return;
-  run_.node = node_->inspect();
-  for (const std::string& problem : race::find_problems(run_.node)) {
-    run_.problems.push_back(problem);
-  }
-  node_.reset();
-}
-
-StoreRun TestStore::run() {
-  run_.result = simulation_->run();
-  if (run_.result.outcome != sim::Outcome::completed) {
-    run_.problems.push_back("the run ended as " + std::string(to_string(run_.result.outcome)) +
-                            ": " + run_.result.explanation);
-  }
-  return std::move(run_);
-}
-
-StoreRun run_client(const StoreOptions& options, const ClientBody& body) {
+StoreRun run_client(const StoreOptions& options, const TestStore::ClientBody& body) {
   TestStore store(options);
   store.add_client(body);
   return store.run();

@@ -1,78 +1,34 @@
-// RACE hashing in the simulator for tests: one memory node, any number of clients, and the node's
-// memory at the end.
-//
-//   TestStore store({.options = {...}});
-//   store.add_client([&](fabric::Host&, race::Client& client) { client.set(...); });
-//   const StoreRun run = store.run();
-//   EXPECT_EQ(describe(run), "");
+// RACE hashing in the simulator: the store of the tests, and its options.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "fabric/fabric.h"
-#include "fabric/fiber_stack.h"
-#include "fabric/sim/simulation.h"
 #include "fabric/time_units.h"
 #include "stores/race/client.h"
 #include "stores/race/memory_node.h"
+#include "tests/stores/one_server.h"
 
 namespace falafel::race_test {
 
 using fabric::microsecond_ns;
 using fabric::millisecond_ns;
 
-// Short time-outs, and a hash that does not change from run to run.
-race::Options small_options();
+struct Types {
+  using Options = race::Options;
+  using Server = race::MemoryNode;
+  using Client = race::Client;
+  using Inspection = race::NodeInspection;
 
-struct StoreOptions {
-  race::Options options = small_options();
-  sim::SimulationOptions simulation{};
-  std::uint64_t seed = 1;
+  // Short time-outs, and a hash that does not change from run to run.
+  static Options small_options();
+  static std::vector<std::string> find_problems(const Inspection& server);
 };
+using StoreOptions = stores_test::StoreOptions<Types>;
+using StoreRun = stores_test::StoreRun<Types>;
+using TestStore = stores_test::OneServer<Types>;
 
-struct StoreRun {
-  sim::RunResult result;
-  race::NodeInspection node;          // when all clients have returned
-  std::vector<std::string> problems;  // of the run and of the node's memory
-};
-
-// All problems, one per line; empty if there are none.
-std::string describe(const StoreRun& run);
-
-using ClientBody = std::function<void(fabric::Host&, race::Client&)>;
-
-class TestStore {
- public:
-  explicit TestStore(const StoreOptions& options);
-  ~TestStore();
-  TestStore(const TestStore&) = delete;
-  TestStore& operator=(const TestStore&) = delete;
-
-  // A client that waits for the node and connects.
-  void add_client(ClientBody body);
-  StoreRun run();
-
-  void stop_node() { node_.reset(); }
-
- private:
-  void serve(fabric::Host& host);
-
-  StoreOptions options_;
-  fabric::FiberStackPool stacks_;
-  std::unique_ptr<sim::Strategy> strategy_;
-  std::unique_ptr<sim::Simulation> simulation_;
-  std::unique_ptr<race::MemoryNode> node_;
-  bool has_served_ = false;
-  std::size_t clients_ = 0;
-  std::size_t unfinished_ = 0;
-  StoreRun run_;
-};
-
-// One client.
-StoreRun run_client(const StoreOptions& options, const ClientBody& body);
+// A store with one client.
+StoreRun run_client(const StoreOptions& options, const TestStore::ClientBody& body);
 
 }  // namespace falafel::race_test

@@ -25,12 +25,6 @@ using two_sided::ResponseCode;
 using two_sided::Safeguards;
 using two_sided::Waiting;
 
-StoreRun run_client(const StoreOptions& options, const ClientBody& body) {
-  TestStore store(options);
-  store.add_client(body);
-  return store.run();
-}
-
 void store_read_and_delete(Client& client) {
   EXPECT_EQ(client.get(bytes_of("key")).answer, Answer::not_found);
   EXPECT_EQ(client.set(bytes_of("key"), bytes_of("value")).answer, Answer::stored);
@@ -195,7 +189,7 @@ ResponseCode answer_to(TestStore& store, fabric::Host& host, const two_sided::Op
 }
 
 TEST(Server, AnswersRequestsThatItCannotParse) {
-  const two_sided::Options options = small_options();
+  const two_sided::Options options = Types::small_options();
   TestStore store({.options = options});
   store.add_host("client", [&](fabric::Host& host) {
     Request request;
@@ -220,7 +214,7 @@ TEST(Server, AnswersRequestsThatItCannotParse) {
 }
 
 TEST(Server, AnswersMessagesThatAreTooShort) {
-  const two_sided::Options options = small_options();
+  const two_sided::Options options = Types::small_options();
   TestStore store({.options = options});
   store.add_host("client", [&](fabric::Host& host) {
     EXPECT_EQ(answer_to(store, host, options, bytes_of("hello")), ResponseCode::parsing_error);
