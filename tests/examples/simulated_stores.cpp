@@ -4,10 +4,9 @@
 #include <cstdint>
 
 #include "tests/engine/store.h"
-#include "tests/stores/c_hint/store.h"
 #include "tests/stores/nessie/cluster.h"
 #include "tests/stores/pilaf/store.h"
-#include "tests/stores/two_sided/store.h"
+#include "tests/stores/swarm/cluster.h"
 
 namespace falafel::examples {
 
@@ -20,26 +19,11 @@ void simulate_the_engine() {
   EXPECT_TRUE(run.problems.empty()) << describe(run);
 }
 
-void simulate_c_hint() {
-  using namespace c_hint_test;
-  TestStore store({.options = {.min_block_bytes = 128}});
-  store.add_client([&](fabric::Host&, c_hint::Client& client) { client.set({}, {}); });
-  const StoreRun run = store.run();
-  EXPECT_EQ(describe(run), "");
-}
-
-void simulate_pilaf() {
+void simulate_a_store_with_one_server() {
+  using Client = pilaf::Client;
   using namespace pilaf_test;
   TestStore store({.options = {.table_entries = 64}});
-  store.add_client([&](fabric::Host&, pilaf::Client& client) { client.set({}, {}); });
-  const StoreRun run = store.run();
-  EXPECT_EQ(describe(run), "");
-}
-
-void simulate_two_sided() {
-  using namespace two_sided_test;
-  TestStore store({.options = {.buckets = 8}});
-  store.add_client([&](fabric::Host&, two_sided::Client& client) { client.set({}, {}); });
+  store.add_client([&](fabric::Host&, Client& client) { client.set({}, {}); });
   const StoreRun run = store.run();
   EXPECT_EQ(describe(run), "");
 }
@@ -51,6 +35,13 @@ void simulate_nessie() {
     if (node == 0) client.put({}, {});
   });
   EXPECT_EQ(cluster.problems(), "");
+}
+
+void simulate_swarm() {
+  using namespace swarm_test;
+  TestCluster cluster;
+  cluster.add_client([&](fabric::Host&, swarm::Client& client) { client.get({}); });
+  EXPECT_EQ(cluster.run(), "");
 }
 
 }  // namespace falafel::examples

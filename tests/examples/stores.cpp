@@ -21,6 +21,7 @@
 #include "falafel/store.h"
 #include "stores/c_hint/client.h"
 #include "stores/pilaf/client.h"
+#include "stores/race/client.h"
 #include "stores/two_sided/client.h"
 #include "tools/server/memcached_front/request_parser.h"
 
@@ -89,6 +90,14 @@ void use_c_hint(fabric::Host& host, Bytes key, Bytes value) {
 void use_pilaf(fabric::Host& host, Bytes key, Bytes value) {
   using namespace pilaf;
   auto client = Client::connect(host, {.host = "server", .service = 8}, {}).value();
+  client->set(key, value);
+  GetResult result = client->get(key);
+  EXPECT_TRUE(result.value.size() > 0);
+}
+
+void use_race(fabric::Host& host, Bytes key, Bytes value) {
+  using namespace race;
+  auto client = Client::connect(host, {.host = "node", .service = 11}, {}).value();
   client->set(key, value);
   GetResult result = client->get(key);
   EXPECT_TRUE(result.value.size() > 0);

@@ -1,14 +1,6 @@
 // A store in the simulator for tests: one server, any number of clients, and the server's memory at
-// the end. The header of a store's tests names its types:
-//
-//   struct Types {
-//     using Options = ...; using Server = ...; using Client = ...; using Inspection = ...;
-//     static Options small_options();
-//     static std::vector<std::string> find_problems(const Inspection& server);
-//   };
-//   using TestStore = stores_test::OneServer<Types>;
-//
-// A test adds clients, and looks at the run:
+// the end. Types names the Options, Server, Client and Inspection of the store, and has functions
+// small_options and find_problems. With OneServer<Types> as TestStore, a test looks so:
 //
 //   TestStore store({.options = {...}});
 //   store.add_client([&](fabric::Host&, Client& client) { client.set(...); });
