@@ -1,7 +1,6 @@
 #include "tools/scenarios/c_hint/c_hint_world.h"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "fabric/text.h"
 #include "fabric/time_units.h"
 #include "stores/c_hint/invariants.h"
+#include "tools/scenarios/map_calls.h"
 
 namespace falafel::c_hint_scenario {
 namespace {
@@ -18,26 +18,6 @@ using c_hint::Answer;
 using fabric::bytes_of;
 using fabric::microsecond_ns;
 using fabric::millisecond_ns;
-using fabric::text_of;
-
-// The answer to an operation, if it says anything about the store.
-std::optional<Map::Result> execute_on(c_hint::Client& client, const Map::Operation& operation,
-                                      Answer& answer, std::optional<std::uint64_t>& read_at) {
-  if (const auto* const set = std::get_if<Map::Set>(&operation)) {
-    answer = client.set(bytes_of(set->key), bytes_of(set->value)).answer;
-    return answer == Answer::stored ? std::optional(Map::Result()) : std::nullopt;
-  }
-  if (const auto* const get = std::get_if<Map::Get>(&operation)) {
-    const c_hint::GetResult result = client.get(bytes_of(get->key));
-    answer = result.answer;
-    read_at = result.read_at;
-    if (answer == Answer::found) return Map::found(text_of(result.value));
-    return answer == Answer::not_found ? std::optional(Map::absent()) : std::nullopt;
-  }
-  answer = client.remove(bytes_of(std::get<Map::Remove>(operation).key)).answer;
-  if (answer == Answer::deleted) return Map::removed();
-  return answer == Answer::not_found ? std::optional(Map::absent()) : std::nullopt;
-}
 
 }  // namespace
 
@@ -150,14 +130,8 @@ void CHintWorld::serve(fabric::Host& host) {
     running_ = nullptr;
     if (server != nullptr) server_ = server->inspect();
   });
-  while (server == nullptr) {
-    auto started = c_hint::Server::start(host, options_, backend_ ? &*backend_ : nullptr);
-    if (started) {
-      server = std::move(*started);
-    } else {
-      host.sleep_until(host.now_ns() + 10 * microsecond_ns);
-    }
-  }
+  server = scenarios::start_at_last(
+      host, [&] { return c_hint::Server::start(host, options_, backend_ ? &*backend_ : nullptr); });
   running_ = server.get();
   ++starts_;
   host.create_event()->wait(fabric::never_ns);
@@ -165,14 +139,11 @@ void CHintWorld::serve(fabric::Host& host) {
 
 // Null if the server does not start in time.
 std::unique_ptr<c_hint::Client> CHintWorld::connect(fabric::Host& host) {
-  const std::uint64_t deadline_ns = host.now_ns() + options_.server_timeout_ns;
-  while (host.now_ns() < deadline_ns) {
-    auto client =
-        c_hint::Client::connect(host, {.host = "server", .service = options_.service}, options_);
-    if (client) return std::move(*client);
-    host.sleep_until(host.now_ns() + options_.reconnect_pause_ns);
-  }
-  return nullptr;
+  return scenarios::connect_within(
+      host, options_.server_timeout_ns, options_.reconnect_pause_ns, [&] {
+        return c_hint::Client::connect(host, {.host = "server", .service = options_.service},
+                                       options_);
+      });
 }
 
 // Returns false if the client cannot go on.
@@ -181,7 +152,8 @@ bool CHintWorld::execute(c_hint::Client& client, std::uint32_t number,
   Answer answer = Answer::disconnected;
   const auto call = [&] {
     std::optional<std::uint64_t> read_at;
-    auto result = execute_on(client, operation, answer, read_at);
+    auto result = scenarios::execute_on<scenarios::Texts>(
+        client, operation, answer, [&](const c_hint::GetResult& get) { read_at = get.read_at; });
     if (read_at) judge_pact(std::get<Map::Get>(operation).key, *read_at);
     return result;
   };

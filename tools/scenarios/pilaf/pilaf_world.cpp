@@ -4,41 +4,26 @@
 
 #include <span>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "fabric/at_end.h"
-#include "fabric/text.h"
 #include "fabric/time_units.h"
 #include "stores/pilaf/invariants.h"
+#include "tools/scenarios/map_calls.h"
 #include "tools/scenarios/pilaf/contents.h"
 #include "tools/scenarios/pilaf/values.h"
 
 namespace falafel::pilaf_scenario {
 namespace {
 
-using fabric::bytes_of;
 using fabric::microsecond_ns;
 using fabric::millisecond_ns;
 using pilaf::Answer;
 
-// The answer to an operation, if it says anything about the store.
-std::optional<Map::Result> execute_on(pilaf::Client& client, const Map::Operation& operation,
-                                      Answer& answer) {
-  if (const auto* const set = std::get_if<Map::Set>(&operation)) {
-    answer = client.set(bytes_of(set->key), encode_value(set->value)).answer;
-    return answer == Answer::stored ? std::optional(Map::Result()) : std::nullopt;
-  }
-  if (const auto* const get = std::get_if<Map::Get>(&operation)) {
-    const pilaf::GetResult result = client.get(bytes_of(get->key));
-    answer = result.answer;
-    if (answer == Answer::found) return Map::found(decode_value(result.value));
-    return answer == Answer::not_found ? std::optional(Map::absent()) : std::nullopt;
-  }
-  answer = client.remove(bytes_of(std::get<Map::Remove>(operation).key)).answer;
-  if (answer == Answer::deleted) return Map::removed();
-  return answer == Answer::not_found ? std::optional(Map::absent()) : std::nullopt;
-}
+struct RepeatedWords {
+  static std::vector<std::byte> encode(const std::string& value) { return encode_value(value); }
+  static std::string decode(std::span<const std::byte> bytes) { return decode_value(bytes); }
+};
 
 }  // namespace
 
@@ -115,21 +100,14 @@ void PilafWorld::name_memory() {
   world_.name(entries * pilaf::entry_bytes, options_.extents_bytes, "extents");
 }
 
-std::unique_ptr<pilaf::Server> PilafWorld::start_server(fabric::Host& host) {
-  while (true) {
-    auto started = pilaf::Server::start(host, options_);
-    if (started) return std::move(*started);
-    host.sleep_until(host.now_ns() + 10 * microsecond_ns);
-  }
-}
-
 // The body of the host's first fiber, also after each restart. A server without a log does not
 // start again, because the paper says nothing about its clients.
 void PilafWorld::serve(fabric::Host& host) {
   const auto end = host.create_event();
   if (server_ && options_.log == pilaf::Logging::off) end->wait(fabric::never_ns);
   if (server_ && logged_history_) logged_history_->begin_restart();
-  const std::unique_ptr<pilaf::Server> server = start_server(host);
+  const std::unique_ptr<pilaf::Server> server =
+      scenarios::start_at_last(host, [&] { return pilaf::Server::start(host, options_); });
   note_start(server->inspect());
   const fabric::AtEnd record([&] { server_ = server->inspect(); });
   end->wait(fabric::never_ns);
@@ -151,21 +129,20 @@ void PilafWorld::note_start(const pilaf::ServerInspection& server) {
 
 // Null if the server does not start in time.
 std::unique_ptr<pilaf::Client> PilafWorld::connect(fabric::Host& host) {
-  const std::uint64_t deadline_ns = host.now_ns() + options_.server_timeout_ns;
-  while (host.now_ns() < deadline_ns) {
-    auto client =
-        pilaf::Client::connect(host, {.host = "server", .service = options_.service}, options_);
-    if (client) return std::move(*client);
-    host.sleep_until(host.now_ns() + options_.reconnect_pause_ns);
-  }
-  return nullptr;
+  return scenarios::connect_within(
+      host, options_.server_timeout_ns, options_.reconnect_pause_ns, [&] {
+        return pilaf::Client::connect(host, {.host = "server", .service = options_.service},
+                                      options_);
+      });
 }
 
 // Returns false if the client cannot go on.
 bool PilafWorld::execute(pilaf::Client& client, std::uint32_t number,
                          const Map::Operation& operation) {
   Answer answer = Answer::disconnected;
-  const auto execute_here = [&] { return execute_on(client, operation, answer); };
+  const auto execute_here = [&] {
+    return scenarios::execute_on<RepeatedWords>(client, operation, answer);
+  };
   if (logged_history_) {
     logged_history_->call(number, operation, execute_here);
   } else {

@@ -48,7 +48,6 @@ class PilafWorld {
   pilaf::Options draw_options(pilaf::GetPath gets);
   void name_memory();
   void serve(fabric::Host& host);
-  std::unique_ptr<pilaf::Server> start_server(fabric::Host& host);
   void note_start(const pilaf::ServerInspection& server);
   void work(fabric::Host& host, std::uint32_t number);
   std::unique_ptr<pilaf::Client> connect(fabric::Host& host);

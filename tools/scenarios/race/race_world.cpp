@@ -1,40 +1,26 @@
 #include "tools/scenarios/race/race_world.h"
 
+#include <span>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "fabric/at_end.h"
-#include "fabric/text.h"
 #include "fabric/time_units.h"
 #include "stores/race/invariants.h"
+#include "tools/scenarios/map_calls.h"
 #include "tools/scenarios/race/values.h"
 
 namespace falafel::race_scenario {
 namespace {
 
-using fabric::bytes_of;
 using fabric::microsecond_ns;
 using fabric::millisecond_ns;
 using race::Answer;
 
-// The answer to an operation, if it says anything about the store.
-std::optional<Map::Result> execute_on(race::Client& client, const Map::Operation& operation,
-                                      Answer& answer) {
-  if (const auto* const set = std::get_if<Map::Set>(&operation)) {
-    answer = client.set(bytes_of(set->key), encode_value(set->value)).answer;
-    return answer == Answer::stored ? std::optional(Map::Result()) : std::nullopt;
-  }
-  if (const auto* const get = std::get_if<Map::Get>(&operation)) {
-    const race::GetResult result = client.get(bytes_of(get->key));
-    answer = result.answer;
-    if (answer == Answer::found) return Map::found(decode_value(result.value));
-    return answer == Answer::not_found ? std::optional(Map::absent()) : std::nullopt;
-  }
-  answer = client.remove(bytes_of(std::get<Map::Remove>(operation).key)).answer;
-  if (answer == Answer::deleted) return Map::removed();
-  return answer == Answer::not_found ? std::optional(Map::absent()) : std::nullopt;
-}
+struct RepeatedWords {
+  static std::vector<std::byte> encode(const std::string& value) { return encode_value(value); }
+  static std::string decode(std::span<const std::byte> bytes) { return decode_value(bytes); }
+};
 
 }  // namespace
 
@@ -93,36 +79,27 @@ race::Options RaceWorld::draw_options() {
 }
 
 void RaceWorld::serve(fabric::Host& host) {
-  std::unique_ptr<race::MemoryNode> node;
-  while (node == nullptr) {
-    auto started = race::MemoryNode::start(host, options_);
-    if (started) {
-      node = std::move(*started);
-    } else {
-      host.sleep_until(host.now_ns() + 10 * microsecond_ns);
-    }
-  }
+  const std::unique_ptr<race::MemoryNode> node =
+      scenarios::start_at_last(host, [&] { return race::MemoryNode::start(host, options_); });
   const fabric::AtEnd record([&] { node_ = node->inspect(); });
   host.create_event()->wait(fabric::never_ns);
 }
 
 // Null if the node does not start in time.
 std::unique_ptr<race::Client> RaceWorld::connect(fabric::Host& host) {
-  const std::uint64_t deadline_ns = host.now_ns() + options_.server_timeout_ns;
-  while (host.now_ns() < deadline_ns) {
-    auto client =
-        race::Client::connect(host, {.host = "server", .service = options_.service}, options_);
-    if (client) return std::move(*client);
-    host.sleep_until(host.now_ns() + options_.reconnect_pause_ns);
-  }
-  return nullptr;
+  return scenarios::connect_within(
+      host, options_.server_timeout_ns, options_.reconnect_pause_ns, [&] {
+        return race::Client::connect(host, {.host = "server", .service = options_.service},
+                                     options_);
+      });
 }
 
 // Returns false if the client cannot go on.
 bool RaceWorld::execute(race::Client& client, std::uint32_t number,
                         const Map::Operation& operation) {
   Answer answer = Answer::disconnected;
-  history_.call(number, operation, [&] { return execute_on(client, operation, answer); });
+  history_.call(number, operation,
+                [&] { return scenarios::execute_on<RepeatedWords>(client, operation, answer); });
   return answer != Answer::disconnected;
 }
 

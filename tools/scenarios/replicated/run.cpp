@@ -25,10 +25,6 @@ AttemptedRegisters::Result answered(AttemptedRegisters::Map::Result result) {
 
 }  // namespace
 
-std::string key_of(std::uint64_t number) {
-  return std::string(1, static_cast<char>('a' + static_cast<char>(number)));
-}
-
 Run::Run(check::World& world, const check::Plan<AttemptedRegisters>& plan)
     : world_(world),
       plan_(plan),

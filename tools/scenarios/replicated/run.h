@@ -16,15 +16,15 @@
 #include "stores/replicated/options.h"
 #include "stores/replicated/server.h"
 #include "tools/scenarios/attempted_registers.h"
+#include "tools/scenarios/attempted_registers_program.h"
 
 namespace falafel::replicated_scenario {
 
 using scenarios::AttemptedRegisters;
+using scenarios::key_count;
+using scenarios::key_of;
 
 inline constexpr std::uint64_t server_count = 3;
-inline constexpr std::uint64_t key_count = 2;
-
-std::string key_of(std::uint64_t number);
 
 class Run {
  public:

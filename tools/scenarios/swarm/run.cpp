@@ -26,10 +26,6 @@ std::span<const std::byte> bytes_of(const std::string& text) {
 
 }  // namespace
 
-std::string key_of(std::uint64_t number) {
-  return std::string(1, static_cast<char>('a' + static_cast<char>(number)));
-}
-
 Run::Conditions::Conditions(check::World& world)
     : has_read_after_loss(world.sometimes("a node is gone, and a value is found")),
       has_read_in_place(world.sometimes("a GET finds its value in place")),

@@ -15,15 +15,15 @@
 #include "stores/swarm/node.h"
 #include "stores/swarm/options.h"
 #include "tools/scenarios/attempted_registers.h"
+#include "tools/scenarios/attempted_registers_program.h"
 
 namespace falafel::swarm_scenario {
 
 using scenarios::AttemptedRegisters;
+using scenarios::key_count;
+using scenarios::key_of;
 
 inline constexpr std::size_t memory_nodes = 3;
-inline constexpr std::uint64_t key_count = 2;
-
-std::string key_of(std::uint64_t number);
 
 class Run {
  public:

@@ -1,42 +1,20 @@
 #include "tools/scenarios/two_sided/two_sided_world.h"
 
-#include <span>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "fabric/at_end.h"
-#include "fabric/text.h"
 #include "fabric/time_units.h"
 #include "stores/two_sided/invariants.h"
+#include "tools/scenarios/map_calls.h"
 
 namespace falafel::two_sided_scenario {
 namespace {
 
-using fabric::bytes_of;
 using fabric::microsecond_ns;
 using fabric::millisecond_ns;
-using fabric::text_of;
 using two_sided::Answer;
-
-// The answer to an operation, if it says anything about the store.
-std::optional<Map::Result> execute_on(two_sided::Client& client, const Map::Operation& operation,
-                                      Answer& answer) {
-  if (const auto* const set = std::get_if<Map::Set>(&operation)) {
-    answer = client.set(bytes_of(set->key), bytes_of(set->value)).answer;
-    return answer == Answer::stored ? std::optional(Map::Result()) : std::nullopt;
-  }
-  if (const auto* const get = std::get_if<Map::Get>(&operation)) {
-    const two_sided::GetResult result = client.get(bytes_of(get->key));
-    answer = result.answer;
-    if (answer == Answer::found) return Map::found(text_of(result.value));
-    return answer == Answer::not_found ? std::optional(Map::absent()) : std::nullopt;
-  }
-  answer = client.remove(bytes_of(std::get<Map::Remove>(operation).key)).answer;
-  if (answer == Answer::deleted) return Map::removed();
-  return answer == Answer::not_found ? std::optional(Map::absent()) : std::nullopt;
-}
 
 }  // namespace
 
@@ -86,34 +64,24 @@ void TwoSidedWorld::serve(fabric::Host& host) {
   const fabric::AtEnd record([&] {
     if (server != nullptr) server_ = server->inspect();
   });
-  while (server == nullptr) {
-    auto started = two_sided::Server::start(host, options_);
-    if (started) {
-      server = std::move(*started);
-    } else {
-      host.sleep_until(host.now_ns() + 10 * microsecond_ns);
-    }
-  }
+  server = scenarios::start_at_last(host, [&] { return two_sided::Server::start(host, options_); });
   host.create_event()->wait(fabric::never_ns);
 }
 
 // Null if the server does not start in time.
 std::unique_ptr<two_sided::Client> TwoSidedWorld::connect(fabric::Host& host) {
-  const std::uint64_t deadline_ns = host.now_ns() + options_.connect_timeout_ns;
-  while (host.now_ns() < deadline_ns) {
-    auto client =
-        two_sided::Client::connect(host, {.host = "server", .service = options_.service}, options_);
-    if (client) return std::move(*client);
-    host.sleep_until(host.now_ns() + 20 * microsecond_ns);
-  }
-  return nullptr;
+  return scenarios::connect_within(host, options_.connect_timeout_ns, 20 * microsecond_ns, [&] {
+    return two_sided::Client::connect(host, {.host = "server", .service = options_.service},
+                                      options_);
+  });
 }
 
 // Returns false if the client cannot go on.
 bool TwoSidedWorld::execute(two_sided::Client& client, std::uint32_t number,
                             const Map::Operation& operation) {
   Answer answer = Answer::disconnected;
-  history_.call(number, operation, [&] { return execute_on(client, operation, answer); });
+  history_.call(number, operation,
+                [&] { return scenarios::execute_on<scenarios::Texts>(client, operation, answer); });
   return answer != Answer::disconnected;
 }
 
