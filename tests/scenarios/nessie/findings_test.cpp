@@ -2,15 +2,10 @@
 // hash, and their scenarios hold with all safeguards on.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <memory>
-#include <set>
 #include <string>
 
-#include "explorer/check/scenario.h"
-#include "explorer/replay.h"
-#include "explorer/scripted_strategy.h"
-#include "fabric/sim/strategies/replay_strategy.h"
+#include "tests/scenarios/findings/findings.h"
 #include "tools/scenarios/nessie/program.h"
 
 namespace falafel::nessie_scenario_test {
@@ -21,14 +16,8 @@ using nessie::Architecture;
 // The replay files of a version are in a folder of its name.
 class NessieFindings : public testing::TestWithParam<Architecture> {
  protected:
-  std::set<std::filesystem::path> paths() const {
-    const std::string version(program_->name().substr(std::string("nessie-").size()));
-    std::set<std::filesystem::path> paths;
-    for (const auto& entry : std::filesystem::directory_iterator(
-             FALAFEL_SOURCE_FOLDER "/tests/replays/nessie/" + version)) {
-      paths.insert(entry.path());
-    }
-    return paths;
+  std::string folder() const {
+    return "nessie/" + std::string(program_->name().substr(std::string("nessie-").size()));
   }
 
   std::unique_ptr<check::WorldProgram> program_ =
@@ -39,30 +28,12 @@ INSTANTIATE_TEST_SUITE_P(Each, NessieFindings,
                                          Architecture::hybrid));
 
 TEST_P(NessieFindings, Replay) {
-  ASSERT_FALSE(paths().empty());
-  for (const auto& path : paths()) {
-    const auto loaded = explorer::load_replay(*program_, path.string());
-    ASSERT_TRUE(loaded.has_value()) << loaded.error();
-    sim::ReplayStrategy strategy(loaded->file.choices);
-    const explorer::Run run = program_->create_runner()->run(*loaded->scenario, strategy);
-    EXPECT_EQ(run.result.trace_hash, loaded->file.trace_hash)
-        << path << ": docs/stores/nessie.md has the command that records it again\n"
-        << run.result.explanation;
-    EXPECT_TRUE(run.violates(loaded->property)) << path << " does not violate " << loaded->property;
-  }
+  ASSERT_FALSE(findings::replays_in(folder()).empty());
+  findings::expect_violations(*program_, folder(), "docs/stores/nessie.md");
 }
 
 TEST_P(NessieFindings, DoNotHappenWithAllSafeguards) {
-  for (const auto& path : paths()) {
-    const auto loaded = explorer::load_replay(*program_, path.string());
-    ASSERT_TRUE(loaded.has_value()) << loaded.error();
-    check::WorldScenario scenario = check::world_scenario(*loaded->scenario);
-    ASSERT_FALSE(scenario.without.empty()) << path;
-    scenario.without.clear();
-    explorer::ScriptedStrategy strategy(explorer::answers_of(loaded->file.choices), 1);
-    const explorer::Run run = program_->create_runner()->run(scenario, strategy);
-    EXPECT_TRUE(run.violations.empty()) << path << ": " << run.violations.front().explanation;
-  }
+  findings::expect_none_with_all_safeguards(*program_, folder());
 }
 
 }  // namespace

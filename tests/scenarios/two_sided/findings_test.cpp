@@ -2,15 +2,10 @@
 // hash, and their scenarios hold with all safeguards on.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <memory>
-#include <set>
 #include <string>
 
-#include "explorer/check/scenario.h"
-#include "explorer/replay.h"
-#include "explorer/scripted_strategy.h"
-#include "fabric/sim/strategies/replay_strategy.h"
+#include "tests/scenarios/findings/findings.h"
 #include "tools/scenarios/two_sided/program.h"
 
 namespace falafel::two_sided_scenario {
@@ -21,14 +16,8 @@ using fabric::Transport;
 // The replay files of a transport are in a folder of its name.
 class Findings : public testing::TestWithParam<Transport> {
  protected:
-  std::set<std::filesystem::path> paths() const {
-    const std::string transport(program_->name().substr(std::string("two-sided-").size()));
-    std::set<std::filesystem::path> paths;
-    for (const auto& entry : std::filesystem::directory_iterator(
-             FALAFEL_SOURCE_FOLDER "/tests/replays/two-sided/" + transport)) {
-      paths.insert(entry.path());
-    }
-    return paths;
+  std::string folder() const {
+    return "two-sided/" + std::string(program_->name().substr(std::string("two-sided-").size()));
   }
 
   std::unique_ptr<check::WorldProgram> program_ = make_program(GetParam());
@@ -42,30 +31,12 @@ INSTANTIATE_TEST_SUITE_P(Each, Findings,
 TEST_P(Findings, Replay) {
   // A hang of UD is due to a way of waiting, which is no safeguard.
   const std::size_t hangs = GetParam() == Transport::unreliable_datagram ? 1 : 0;
-  ASSERT_EQ(paths().size(), program_->safeguards().size() + hangs);
-  for (const auto& path : paths()) {
-    const auto loaded = explorer::load_replay(*program_, path.string());
-    ASSERT_TRUE(loaded.has_value()) << loaded.error();
-    sim::ReplayStrategy strategy(loaded->file.choices);
-    const explorer::Run run = program_->create_runner()->run(*loaded->scenario, strategy);
-    EXPECT_EQ(run.result.trace_hash, loaded->file.trace_hash)
-        << path << ": docs/stores/two-sided.md has the command that records it again\n"
-        << run.result.explanation;
-    EXPECT_TRUE(run.violates(loaded->property)) << path << " does not violate " << loaded->property;
-  }
+  ASSERT_EQ(findings::replays_in(folder()).size(), program_->safeguards().size() + hangs);
+  findings::expect_violations(*program_, folder(), "docs/stores/two-sided.md");
 }
 
 TEST_P(Findings, DoNotHappenWithAllSafeguards) {
-  for (const auto& path : paths()) {
-    const auto loaded = explorer::load_replay(*program_, path.string());
-    ASSERT_TRUE(loaded.has_value()) << loaded.error();
-    check::WorldScenario scenario = check::world_scenario(*loaded->scenario);
-    ASSERT_FALSE(scenario.without.empty()) << path;
-    scenario.without.clear();
-    explorer::ScriptedStrategy strategy(explorer::answers_of(loaded->file.choices), 1);
-    const explorer::Run run = program_->create_runner()->run(scenario, strategy);
-    EXPECT_TRUE(run.violations.empty()) << path << ": " << run.violations.front().explanation;
-  }
+  findings::expect_none_with_all_safeguards(*program_, folder());
 }
 
 }  // namespace
