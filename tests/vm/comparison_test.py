@@ -11,7 +11,7 @@ sys.dont_write_bytecode = True
 from stage import AWAIT_SERVER, Stage  # noqa: E402
 
 STORES = ["pilaf", "pilaf-vo", "nessie-cd", "nessie-sd", "nessie-hy", "c-hint", "race",
-          "two-sided-rc", "two-sided-uc", "two-sided-ud"]
+          "swarm", "two-sided-rc", "two-sided-uc", "two-sided-ud"]
 # The number of operations of each of three clients; the environment may increase it.
 OPERATIONS = int(os.environ.get("OPERATIONS", "100"))
 # C-Hint evicts an item only when its lease has ended, and uses pointers only during leases, so both

@@ -81,7 +81,8 @@ class Clients {
         stores_test::run_random_operations(host, client,
                                            {.client = number,
                                             .operations = static_cast<int>(settings_.operations),
-                                            .keys = static_cast<int>(settings_.keys)},
+                                            .keys = static_cast<int>(settings_.keys),
+                                            .deletes = store_.says_if_deleted()},
                                            history_);
     const std::lock_guard lock(mutex_);
     tally_ += tally;

@@ -36,6 +36,7 @@ constexpr NamedStore named_stores[] = {
     {"nessie-hy", make_nessie_as<nessie::Architecture::hybrid>},
     {"c-hint", make_c_hint},
     {"race", make_race},
+    {"swarm", make_swarm},
     {"two-sided-rc", make_two_sided_on<fabric::Transport::reliable_connection>},
     {"two-sided-uc", make_two_sided_on<fabric::Transport::unreliable_connection>},
     {"two-sided-ud", make_two_sided_on<fabric::Transport::unreliable_datagram>},

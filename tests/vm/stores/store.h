@@ -48,6 +48,9 @@ class Store {
   virtual Problems work(fabric::Host& host, std::uint32_t number,
                         const std::function<void(AnyClient&&)>& body) = 0;
 
+  // Returns whether the answer to a DELETE tells if there was a value. Without it, the clients do
+  // not delete.
+  virtual bool says_if_deleted() const { return true; }
   // Answers besides found, not_found, stored and deleted.
   virtual std::set<stores::Answer> other_answers() const { return {}; }
   virtual checkers::Judgement judge(const stores_test::SharedHistory& history) const {
@@ -59,6 +62,7 @@ std::unique_ptr<Store> make_pilaf(const Settings& settings, pilaf::GetPath gets)
 std::unique_ptr<Store> make_nessie(const Settings& settings, nessie::Architecture architecture);
 std::unique_ptr<Store> make_c_hint(const Settings& settings);
 std::unique_ptr<Store> make_race(const Settings& settings);
+std::unique_ptr<Store> make_swarm(const Settings& settings);
 std::unique_ptr<Store> make_two_sided(const Settings& settings, fabric::Transport transport);
 
 // Null if there is no store of this name.
