@@ -116,7 +116,6 @@ std::optional<Client::Value> Client::read(Cached& cached) {
 
 // Locks the guess that was read, and reads again; decided unless a newer word is there.
 std::optional<Client::Value> Client::lock(Cached& cached, Value value, bool& is_decided) {
-  ++statistics_.locked;
   const auto words = registers_.lock_and_read(cached.place, value.word);
   if (!words) return std::nullopt;
   learn(cached, *words);
@@ -135,6 +134,7 @@ std::optional<Client::Value> Client::find(Cached& cached) {
   std::map<std::uint64_t, Value> first_by_writer;
   Value newest;
   Word previous;
+  Word locked;
   while (true) {
     auto value = read(cached);
     if (!value) return std::nullopt;
@@ -146,9 +146,11 @@ std::optional<Client::Value> Client::find(Cached& cached) {
     if (value->word.is_empty() || value->word.is_verified()) return value;
     if (!options_.safeguards.reader_locks) return value;
     if (value->word == previous || !options_.safeguards.read_before_lock) {
+      if (value->word != locked) ++statistics_.locked;
+      locked = value->word;
       bool is_decided = false;
-      auto locked = lock(cached, std::move(*value), is_decided);
-      if (!locked || is_decided) return locked;
+      auto last = lock(cached, std::move(*value), is_decided);
+      if (!last || is_decided) return last;
       previous = Word();
       continue;
     }

@@ -44,7 +44,7 @@ struct Statistics {
   std::uint64_t out_of_place = 0;   // GETs that fetched it from a buffer
   std::uint64_t write_backs = 0;    // GETs that put their word at a majority
   std::uint64_t lost_contents = 0;  // times that no node had the value of the newest word
-  std::uint64_t locked = 0;         // GETs that locked a guess
+  std::uint64_t locked = 0;         // guesses that GETs locked
   std::uint64_t first_guesses = 0;  // GETs that returned the first of two guesses of one writer
   std::uint64_t guessed = 0;        // changes that took one round trip
   std::uint64_t overtaken = 0;      // changes that found a newer word after their guess

@@ -26,8 +26,8 @@ struct Safeguards {
   // A GET locks the buffer of a guess before it returns its value. Excludes: the writer withdraws
   // the guess, and writes the value again.
   bool reader_locks = true;
-  // Before that, it reads the words twice. Excludes: it has read one word before the guess, and
-  // another one after it, and a write that ended before the guess is missing in both.
+  // Before that, it reads the words twice, so it learns of two guesses of one writer. Excludes: a
+  // GET locks one guess after the other, and never ends.
   bool read_before_lock = true;
   // With the lock, it reads the words once more. Excludes: the writer has looked for a lock before.
   bool read_after_lock = true;

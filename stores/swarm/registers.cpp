@@ -58,16 +58,24 @@ std::optional<Words> Registers::lock_and_read(Place place, Word word) {
   return *words;
 }
 
-std::optional<bool> Registers::read_lock(Place place, Word word) {
-  const auto is_locked = std::make_shared<bool>(false);
-  if (!replicas_.run_at_majority(place.first, [=](std::size_t, Link& link) {
+std::optional<Registers::Looked> Registers::read_lock(Place place, Word word, const Words& words) {
+  const auto looked = std::make_shared<Looked>();
+  if (!replicas_.run_at_majority(place.first, [=](std::size_t node, Link& link) {
+        std::optional<Seen> seen = words[node];
+        if (!seen || seen->newest <= word.verified()) {
+          const auto found = link.read(place.number, false);
+          if (!found) return false;
+          seen = found->seen;
+        }
         const auto lock = link.read_lock(word);
-        if (lock && *lock) *is_locked = true;
-        return lock.has_value();
+        if (!lock) return false;
+        if (*lock) looked->is_locked = true;
+        if (seen->newest <= word.verified()) looked->is_overtaken = false;
+        return true;
       })) {
     return std::nullopt;
   }
-  return *is_locked;
+  return *looked;
 }
 
 std::optional<Content> Registers::fetch(Place place, const Words& words, Word word) {

@@ -55,8 +55,13 @@ class Registers {
   // `with_record`: also the data in place.
   std::optional<Found> read(Place place, bool with_record);
   std::optional<Words> lock_and_read(Place place, Word word);
-  // Returns whether a node of a majority has the buffer of the word locked.
-  std::optional<bool> read_lock(Place place, Word word);
+  // Reads the lock of the word's buffer at a majority.
+  struct Looked {
+    bool is_locked = false;    // at one of them
+    bool is_overtaken = true;  // all of them had a newer word before
+  };
+  // `words`: what the nodes had before.
+  std::optional<Looked> read_lock(Place place, Word word, const Words& words);
   // The value of the word, from a node that has it. Without an answer, or if no node has the value
   // of the word any more: nothing.
   std::optional<Content> fetch(Place place, const Words& words, Word word);

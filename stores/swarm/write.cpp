@@ -112,13 +112,15 @@ Client::Fate Client::overtake_and_look(Cached& cached, Word guess, const Words& 
   const bool is_overtaken_everywhere =
       std::ranges::all_of(words, [&](const auto& seen) { return !seen || seen->newest > guess; });
   if (is_overtaken_everywhere && options_.safeguards.repair_contents) {
-    const auto is_locked = registers_.read_lock(cached.place, guess);
-    if (!is_locked) return Fate::unknown;
-    return *is_locked ? Fate::locked : Fate::withdrawn;
+    const auto looked = registers_.read_lock(cached.place, guess, words);
+    if (!looked) return Fate::unknown;
+    if (looked->is_locked) return Fate::locked;
+    if (looked->is_overtaken) return Fate::withdrawn;
+    // A reader may yet lock the guess at the node that has no newer word, and count it.
   }
   // The authors' code does not read the newer value in the first case, and may yet write it.
   std::optional<Value> value =
-      is_overtaken_everywhere
+      is_overtaken_everywhere && !options_.safeguards.repair_contents
           ? Value{.word = newest_of(words), .words = words, .content = absent_content()}
           : repair(cached, words);
   if (!value) return Fate::unknown;

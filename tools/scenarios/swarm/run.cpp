@@ -185,13 +185,22 @@ void Run::attempt(swarm::Client& client, std::uint32_t number,
   history_.call(number, operation, [&] { return execute(client, operation); });
 }
 
+// A GET locks one guess of each writer at most: with the second one, it returns the first.
+void Run::judge_locks(std::uint64_t locked) {
+  if (locked <= options_.writers) return;
+  world_.fail("swarm.bounded", "a GET has locked " + std::to_string(locked) + " guesses of " +
+                                   std::to_string(options_.writers) + " writers");
+}
+
 std::optional<AttemptedRegisters::Result> Run::execute(
     swarm::Client& client, const AttemptedRegisters::Operation& operation) {
   using Map = AttemptedRegisters::Map;
   Answer answer = Answer::disconnected;
   std::string value;
   if (const auto* const get = std::get_if<AttemptedRegisters::Get>(&operation)) {
+    const std::uint64_t locked_before = client.statistics().locked;
     const swarm::GetResult result = client.get(bytes_of(get->key));
+    judge_locks(client.statistics().locked - locked_before);
     answer = result.answer;
     value.assign(reinterpret_cast<const char*>(result.value.data()), result.value.size());
     conditions_.has_read_after_loss.reached_if(answer == Answer::found &&

@@ -65,6 +65,7 @@ class Run {
   std::size_t intact_memory_nodes() const;
   bool is_index_intact() const;
   bool may_fail() const;
+  void judge_locks(std::uint64_t locked);
   void judge_memory();
 
   check::World& world_;
