@@ -63,7 +63,9 @@ Client::Located Client::locate(std::span<const std::byte> key, bool inserts) {
     found = index_.insert(hashed,
                           std::uint64_t{writer_} * options_.registers_per_writer + used_registers_);
     // Without an answer, the register may be in the index.
-    if (found.answer == Answer::stored || found.answer == Answer::disconnected) ++used_registers_;
+    const bool is_used = found.answer == Answer::stored || found.answer == Answer::disconnected ||
+                         (found.may_write_later && options_.safeguards.landed_keys);
+    if (is_used) ++used_registers_;
     if (found.answer == Answer::stored) ++statistics_.inserted;
     if (found.answer == Answer::found) ++statistics_.lost_inserts;
   }

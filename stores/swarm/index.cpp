@@ -151,23 +151,27 @@ Index::Found Index::insert(const HashedKey& key, std::uint64_t number) {
   const std::uint64_t desired = slot_word(number, fingerprint_of(key, options_.fingerprint_bits));
   const auto record =
       std::make_shared<const std::vector<std::byte>>(key_record(key, layout_.key_bytes()));
+  bool may_write_later = false;
   while (true) {
     const auto groups = read(key);
     if (!groups) return {};
-    if (const Found found = find(key, *groups); found.answer != Answer::not_found) return found;
+    Found found = find(key, *groups);
+    found.may_write_later = may_write_later;
+    if (found.answer != Answer::not_found) return found;
     const auto place = free_slot(key, *groups);
-    if (!place) return {.answer = Answer::table_full};
+    if (!place) return {.answer = Answer::table_full, .may_write_later = may_write_later};
     const std::uint64_t slot =
         groups->first_slots[*place / slots_per_group] + *place % slots_per_group;
-    const auto before = std::make_shared<std::uint64_t>();
+    const auto inserted = std::make_shared<std::optional<Link::Inserted>>();
     if (!replicas_.run_at(member_of(key), [=](std::size_t, Link& link) {
-          const auto found = link.insert(number, *record, slot, desired);
-          *before = found.value_or(0);
-          return found.has_value();
+          *inserted = link.insert(number, *record, slot, desired);
+          return inserted->has_value();
         })) {
       return {};
     }
-    const bool is_entered = *before == 0 || *before == desired;
+    if ((*inserted)->is_repeated) may_write_later = true;
+    const std::uint64_t before = (*inserted)->before;
+    const bool is_entered = before == 0 || before == desired;
     if (is_entered || !options_.safeguards.unique_inserts) {
       return {.answer = Answer::stored, .number = number};
     }

@@ -36,6 +36,8 @@ class Index {
   struct Found {
     Answer answer = Answer::disconnected;  // found, not_found, stored, table_full
     std::uint64_t number = 0;
+    bool may_write_later =
+        false;  // an insert may yet write the key of the register that it has got
   };
   Found search(const HashedKey& key);
   // Enters the register under the key (stored), unless the key has one already (found).

@@ -152,13 +152,14 @@ std::optional<std::vector<std::byte>> Link::read_key(std::uint64_t number) {
   return bytes_in_buffer(read_place, layout_.key_bytes());
 }
 
-std::optional<std::uint64_t> Link::insert(std::uint64_t number, std::span<const std::byte> key,
-                                          std::uint64_t slot, std::uint64_t desired) {
+std::optional<Link::Inserted> Link::insert(std::uint64_t number, std::span<const std::byte> key,
+                                           std::uint64_t slot, std::uint64_t desired) {
   std::array chain{
       connection_->write_request(buffer_place(layout_), layout_.key_offset(number), key),
       stores::swap_request(swap_place, layout_.slot_offset(slot), 0, desired)};
   if (!connection_->execute(chain)) return std::nullopt;
-  return connection_->buffer().load(swap_place);
+  return Inserted{.before = connection_->buffer().load(swap_place),
+                  .is_repeated = connection_->is_repeated()};
 }
 
 }  // namespace falafel::swarm

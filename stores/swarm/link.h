@@ -66,9 +66,13 @@ class Link {
   using Groups = std::array<std::uint64_t, 2 * slots_per_group>;
   std::optional<Groups> read_groups(std::uint64_t first_slot, std::uint64_t second_slot);
   std::optional<std::vector<std::byte>> read_key(std::uint64_t number);
-  // Writes the key of a register, then swaps a slot that is empty. The word before.
-  std::optional<std::uint64_t> insert(std::uint64_t number, std::span<const std::byte> key,
-                                      std::uint64_t slot, std::uint64_t desired);
+  // Writes the key of a register, then swaps a slot that is empty.
+  struct Inserted {
+    std::uint64_t before = 0;  // in the slot
+    bool is_repeated = false;  // an earlier attempt may yet write the key
+  };
+  std::optional<Inserted> insert(std::uint64_t number, std::span<const std::byte> key,
+                                 std::uint64_t slot, std::uint64_t desired);
 
  private:
   Link(std::unique_ptr<stores::NodeConnection> connection, std::uint32_t writer,

@@ -67,6 +67,9 @@ struct Safeguards {
   // An insert takes the first free slot of the index in an order that depends on the key alone, and
   // one that finds its slot taken searches again. Excludes: two registers for one key, or none.
   bool unique_inserts = true;
+  // A register is not used for another key if a connection has broken that had the first one.
+  // Excludes: the first key lands late, and replaces the other one.
+  bool landed_keys = true;
   // A client compares the key of a register that the index names. Excludes: two keys with the same
   // slots and the same fingerprint share a register.
   bool key_checks = true;
@@ -80,7 +83,7 @@ struct SafeguardDescription {
   bool Safeguards::*enabled;
   bool is_published;
 };
-inline constexpr std::array<SafeguardDescription, 20> safeguard_descriptions{{
+inline constexpr std::array<SafeguardDescription, 21> safeguard_descriptions{{
     {"majorities", &Safeguards::majorities, true},
     {"write-back", &Safeguards::write_back, true},
     {"buffer-first", &Safeguards::buffer_first, true},
@@ -99,6 +102,7 @@ inline constexpr std::array<SafeguardDescription, 20> safeguard_descriptions{{
     {"repeated-reads", &Safeguards::repeated_reads, false},
     {"ended-guesses", &Safeguards::ended_guesses, false},
     {"unique-inserts", &Safeguards::unique_inserts, false},
+    {"landed-keys", &Safeguards::landed_keys, false},
     {"key-checks", &Safeguards::key_checks, false},
     {"own-index-node", &Safeguards::own_index_node, false},
 }};
