@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "stores/c_hint/layout.h"
 #include "stores/c_hint/lease_terms.h"
 #include "stores/exchange/reconnect.h"
 
@@ -33,6 +32,7 @@ OperationStatistics& OperationStatistics::operator+=(const OperationStatistics& 
   changed_items += other.changed_items;
   message_gets += other.message_gets;
   reports += other.reports;
+  lost_reports += other.lost_reports;
   renewed_leases += other.renewed_leases;
   reconnections += other.reconnections;
   return *this;
@@ -91,6 +91,14 @@ std::uint64_t Client::end_of_lease_here(std::uint64_t lease_ns, std::uint64_t se
                       lease_ns);
 }
 
+std::map<std::uint64_t, CachedPointer> Client::leased_pointers() {
+  std::map<std::uint64_t, CachedPointer> leased = pointers_.pointers();
+  std::erase_if(leased, [now_ns = lease_clock_ns()](const auto& pointer) {
+    return now_ns >= pointer.second.lease_end_ns;
+  });
+  return leased;
+}
+
 void Client::keep(std::span<const std::byte> key, const RemotePointer& pointer,
                   std::uint64_t sent_ns) {
   const std::uint64_t hash = hash_of_key(key);
@@ -99,6 +107,12 @@ void Client::keep(std::span<const std::byte> key, const RemotePointer& pointer,
                        .item_bytes = pointer.item_bytes,
                        .version = pointer.version,
                        .lease_end_ns = end_of_lease_here(pointer.lease_ns, sent_ns)});
+}
+
+Verifier Client::verifier() const {
+  if (hello_.uses_checksums == 0) return Verification::versions;
+  if (hello_.has_keyed_checksums == 0) return Verification::checksum;
+  return {Verification::checksum, stores::Checksum::keyed(hello_.incarnation)};
 }
 
 // GET
@@ -138,10 +152,8 @@ bool Client::read(std::span<const std::byte> key, GetResult& result) {
     ++counts_.operation.late_reads;
     return false;
   }
-  const bool uses_checksums = hello_.uses_checksums != 0;
-  if (uses_checksums) host_.spend(fabric::Work::crc64_check, item->size());
-  const auto view =
-      parse_item(uses_checksums ? Verification::checksum : Verification::versions, *item);
+  if (hello_.uses_checksums != 0) host_.spend(fabric::Work::crc64_check, item->size());
+  const auto view = parse_item(verifier(), *item);
   if (!view || view->header.version != pointer.version || view->header.state != ItemState::live ||
       !std::ranges::equal(view->key, key)) {
     ++counts_.operation.changed_items;
@@ -264,7 +276,10 @@ Answer Client::send_report() {
   if (entries.empty()) return Answer::found;
   Reply reply;
   const std::uint64_t sent_ns = lease_clock_ns();
-  if (exchange_report(entries, reply) != ExchangeOutcome::answered) return Answer::disconnected;
+  if (exchange_report(entries, reply) != ExchangeOutcome::answered) {
+    ++counts_.operation.lost_reports;
+    return Answer::disconnected;
+  }
   ++counts_.operation.reports;
   for (const auto& [hash, version, lease_ns] : rows_from_bytes<RenewedLease>(reply.value)) {
     if (lease_ns == 0) continue;

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,6 +19,7 @@
 
 #include "fabric/fabric.h"
 #include "stores/c_hint/connection.h"
+#include "stores/c_hint/layout.h"
 #include "stores/c_hint/options.h"
 #include "stores/c_hint/pointer_cache.h"
 #include "stores/c_hint/results.h"
@@ -40,6 +42,9 @@ class Client {
   Result ping();    // found: the server answers
   Result report();  // found: the server has received it; also if there was nothing to report
 
+  // The pointers that a GET would READ by now, by the hash of their key: promises of the server.
+  std::map<std::uint64_t, CachedPointer> leased_pointers();
+
   // The sum over all operations.
   const OperationStatistics& statistics() const { return counts_.total; }
 
@@ -52,6 +57,7 @@ class Client {
         pointers_(options_) {}
 
   std::uint64_t lease_clock_ns();
+  Verifier verifier() const;
   bool is_too_large(std::span<const std::byte> key, std::span<const std::byte> value) const;
   bool ensure_connected();
   Answer look_up(std::span<const std::byte> key, GetResult& result);

@@ -45,7 +45,7 @@ class Audit {
     }
     if (!take_block(offset, item_bytes)) return;
     const auto view =
-        parse_item(server_.verification, std::span(server_.memory).subspan(offset, item_bytes));
+        parse_item(server_.verifier, std::span(server_.memory).subspan(offset, item_bytes));
     if (!view) return report(fmt::format("the item at {} does not verify", offset));
     if (view->header.state != ItemState::live || view->header.version != version ||
         !std::ranges::equal(view->key, key)) {

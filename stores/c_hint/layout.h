@@ -14,6 +14,7 @@
 #include "fabric/fabric.h"
 #include "stores/bytes.h"
 #include "stores/c_hint/options.h"
+#include "stores/checksum.h"
 
 namespace falafel::c_hint {
 
@@ -43,8 +44,17 @@ constexpr std::uint64_t last_word_offset(std::uint64_t item_bytes) {
 
 std::uint64_t hash_of_key(std::span<const std::byte> key);
 
+// The last word of items.
+struct Verifier {
+  Verifier(Verification kind, const stores::Checksum& used = {})  // NOLINT: it is one
+      : verification(kind), checksum(used) {}
+
+  Verification verification;
+  stores::Checksum checksum;  // with Verification::checksum
+};
+
 // A live item. `version` is even.
-std::vector<std::byte> make_item(Verification verification, std::uint64_t version,
+std::vector<std::byte> make_item(const Verifier& verifier, std::uint64_t version,
                                  std::span<const std::byte> key, std::span<const std::byte> value);
 
 struct ItemView {
@@ -53,6 +63,6 @@ struct ItemView {
   std::span<const std::byte> value;
 };
 // Nothing if the item does not verify, or the lengths do not fit: what was read may be anything.
-std::optional<ItemView> parse_item(Verification verification, std::span<const std::byte> item);
+std::optional<ItemView> parse_item(const Verifier& verifier, std::span<const std::byte> item);
 
 }  // namespace falafel::c_hint

@@ -13,7 +13,7 @@
 namespace falafel::c_hint {
 
 inline constexpr std::uint32_t hello_magic = 0x4348'494e;
-inline constexpr std::uint32_t layout_version = 1;
+inline constexpr std::uint32_t layout_version = 2;
 
 struct ClientHello {
   std::uint32_t magic = hello_magic;
@@ -30,15 +30,18 @@ struct ServerHello {
   std::uint32_t magic = hello_magic;
   std::uint32_t version = layout_version;
   std::uint64_t items_bytes = 0;
-  std::uint64_t incarnation = 0;    // random; another run of the server has none of the items
+  // Random; another run of the server has none of the items. Also the secret of keyed checksums.
+  std::uint64_t incarnation = 0;
   std::uint32_t items_key = 0;      // permits READ of the items
   std::uint32_t container_key = 0;  // permits WRITE of this client's container, which is at 0
   std::uint32_t container_bytes = 0;
   std::uint32_t largest_message_bytes = 0;
   std::uint32_t uses_checksums = 0;
+  std::uint32_t has_keyed_checksums = 0;
   std::uint32_t leases_are_absolute = 0;
+  std::uint32_t zero = 0;
 };
-static_assert(sizeof(ServerHello) == 48);
+static_assert(sizeof(ServerHello) == 56);
 static_assert(sizeof(ServerHello) <= fabric::max_private_data_bytes);
 
 enum class RequestKind : std::uint32_t { get = 1, set = 2, remove = 3, report = 4, ping = 5 };

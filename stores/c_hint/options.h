@@ -50,6 +50,10 @@ struct Safeguards {
   // Every change reaches the backend before the cache. Excludes: the only copy of a value is
   // evicted, or an older one comes back from the backend.
   bool write_through = false;
+  // The checksums of items depend on a secret, the server's incarnation, which only clients know.
+  // Excludes: who chooses values stores two of which each mixture has the same CRC-64, and a READ
+  // during a change in place returns a mixture.
+  bool keyed_checksums = false;
 
   static constexpr Safeguards published() { return {}; }
   static constexpr Safeguards hardened() {
@@ -58,7 +62,8 @@ struct Safeguards {
             .lease_never_shortens = true,
             .clock_margin = true,
             .in_place_checksums = true,
-            .write_through = true};
+            .write_through = true,
+            .keyed_checksums = true};
   }
 };
 
@@ -67,7 +72,7 @@ struct SafeguardDescription {
   bool Safeguards::*enabled;
   bool is_published;
 };
-inline constexpr std::array<SafeguardDescription, 10> safeguard_descriptions{{
+inline constexpr std::array<SafeguardDescription, 11> safeguard_descriptions{{
     {"deleted-marks", &Safeguards::deleted_marks, true},
     {"delayed-reclamation", &Safeguards::delayed_reclamation, true},
     {"eviction-after-lease", &Safeguards::eviction_after_lease, true},
@@ -78,6 +83,7 @@ inline constexpr std::array<SafeguardDescription, 10> safeguard_descriptions{{
     {"clock-margin", &Safeguards::clock_margin, false},
     {"in-place-checksums", &Safeguards::in_place_checksums, false},
     {"write-through", &Safeguards::write_through, false},
+    {"keyed-checksums", &Safeguards::keyed_checksums, false},
 }};
 
 // The client's way to recognize an item that changed while it was read; 2.1 mentions both.

@@ -44,6 +44,8 @@ class PointerCache {
   std::vector<ReportEntry> pick();
 
   std::uint64_t size() const { return pointers_.size(); }
+  // By the hash of their key. Leases may have ended.
+  const std::map<std::uint64_t, CachedPointer>& pointers() const { return pointers_; }
 
  private:
   void pick_from(const std::list<std::uint64_t>& list, std::vector<ReportEntry>& picked) const;

@@ -20,6 +20,7 @@ struct OperationStatistics : stores::Traffic {
   std::uint64_t changed_items = 0;     // GETs whose READ found no such item
   std::uint64_t message_gets = 0;      // GETs that asked the server
   std::uint64_t reports = 0;
+  std::uint64_t lost_reports = 0;  // those without a reply
   std::uint64_t renewed_leases = 0;
   std::uint64_t reconnections = 0;
 

@@ -28,7 +28,7 @@ struct ServerStatistics {
 
 // The server's memory and books, for checkers.
 struct ServerInspection {
-  Verification verification = Verification::versions;
+  Verifier verifier = Verification::versions;
   std::vector<std::byte> memory;  // the items
   std::map<Item, Descriptor> descriptors;
   std::map<std::uint64_t, std::uint64_t> allocated;     // sizes of blocks, by offset

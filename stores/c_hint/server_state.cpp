@@ -15,7 +15,7 @@ fabric::Result<void> ServerState::start() {
                                                 {.remote_read = true});
   if (!items) return tl::unexpected(items.error());
   items_ = std::move(*items);
-  shard_.emplace(host_, *items_.block, backend_, options_);
+  shard_.emplace(host_, *items_.block, backend_, options_, verifier());
   if (auto listening = server_.listen(options_.service); !listening) return listening;
   server_.start(shared_from_this(), "shard");
   return {};
@@ -37,18 +37,23 @@ ServerStatistics ServerState::statistics() const {
 ServerInspection ServerState::inspect() const {
   const std::span<const std::byte> bytes = items_.block->bytes();
   const Directory& directory = shard_->directory();
-  return {
-      .verification = options_.uses_checksums() ? Verification::checksum : Verification::versions,
-      .memory = {bytes.begin(), bytes.end()},
-      .descriptors = directory.descriptors(),
-      .allocated = directory.memory().allocated(),
-      .waiting = directory.waiting(),
-      .free_bytes = directory.memory().free_bytes(),
-      .is_busy = server_.is_busy(),
-      .statistics = statistics()};
+  return {.verifier = verifier(),
+          .memory = {bytes.begin(), bytes.end()},
+          .descriptors = directory.descriptors(),
+          .allocated = directory.memory().allocated(),
+          .waiting = directory.waiting(),
+          .free_bytes = directory.memory().free_bytes(),
+          .is_busy = server_.is_busy(),
+          .statistics = statistics()};
 }
 
 // Connections
+
+Verifier ServerState::verifier() const {
+  if (!options_.uses_checksums()) return Verification::versions;
+  if (!options_.safeguards.keyed_checksums) return Verification::checksum;
+  return {Verification::checksum, stores::Checksum::keyed(incarnation_)};
+}
 
 ServerHello ServerState::hello() const {
   return {.items_bytes = options_.items_bytes,
@@ -57,6 +62,7 @@ ServerHello ServerState::hello() const {
           .container_bytes = options_.container_bytes,
           .largest_message_bytes = options_.largest_message_bytes,
           .uses_checksums = options_.uses_checksums() ? 1U : 0U,
+          .has_keyed_checksums = options_.safeguards.keyed_checksums ? 1U : 0U,
           .leases_are_absolute = options_.lease_in_reply == LeaseForm::absolute_end ? 1U : 0U};
 }
 

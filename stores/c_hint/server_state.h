@@ -35,6 +35,7 @@ class ServerState final : public std::enable_shared_from_this<ServerState>,
   const Shard& shard() const { return *shard_; }
 
  private:
+  Verifier verifier() const;
   ServerHello hello() const;
   void admit(fabric::ConnectionRequest& request) override;
   bool serve(const stores::ServerEnds::Arrival& arrival) override;

@@ -2,16 +2,10 @@
 
 #include <algorithm>
 
-#include "stores/c_hint/layout.h"
-
 namespace falafel::c_hint {
 
 std::uint64_t Shard::lease_clock_ns() {
   return options_.lease_in_reply == LeaseForm::term ? host_.now_ns() : host_.wall_clock_ns();
-}
-
-Verification Shard::verification() const {
-  return options_.uses_checksums() ? Verification::checksum : Verification::versions;
 }
 
 // Replies
@@ -36,7 +30,7 @@ std::vector<std::byte> Shard::value_of(const Descriptor& descriptor) {
   std::vector<std::byte> item(descriptor.item_bytes);
   memory_.read(descriptor.offset, item);
   spend_on(item.size());
-  const auto view = parse_item(verification(), item);
+  const auto view = parse_item(verifier_, item);
   FALAFEL_ASSERT(view && std::ranges::equal(view->key, descriptor.key),
                  "the item at {} is not that of its descriptor", descriptor.offset);
   return {view->value.begin(), view->value.end()};
@@ -67,11 +61,11 @@ const Descriptor* Shard::change_in_place(const Descriptor& old, std::span<const 
                                          std::span<const std::byte> value) {
   const std::uint64_t odd = old.version + 1;
   memory_.store(old.offset, odd);
-  if (verification() == Verification::versions) {
+  if (verifier_.verification == Verification::versions) {
     memory_.store(old.offset + last_word_offset(old.item_bytes), odd);
   }
   last_version_ += 2;
-  const std::vector<std::byte> item = make_item(verification(), last_version_, key, value);
+  const std::vector<std::byte> item = make_item(verifier_, last_version_, key, value);
   spend_on(item.size());
   memory_.write(old.offset + fabric::word_bytes, std::span(item).subspan(fabric::word_bytes));
   memory_.store(old.offset, last_version_);
@@ -102,7 +96,7 @@ const Descriptor* Shard::cache(std::span<const std::byte> key, std::span<const s
   }
   last_version_ += 2;
   spend_on(item_bytes);
-  memory_.write(*offset, make_item(verification(), last_version_, key, value));
+  memory_.write(*offset, make_item(verifier_, last_version_, key, value));
   const Place place{.offset = *offset, .item_bytes = item_bytes, .version = last_version_};
   old = directory_.find(hash);  // it may have been evicted
   if (old == nullptr) return &directory_.insert(key, place, lease_clock_ns());

@@ -11,6 +11,7 @@
 #include "fabric/fabric.h"
 #include "stores/c_hint/backend.h"
 #include "stores/c_hint/directory.h"
+#include "stores/c_hint/layout.h"
 #include "stores/c_hint/messages.h"
 #include "stores/c_hint/options.h"
 
@@ -37,9 +38,15 @@ struct ReportReply {
 class Shard {
  public:
   // Everything outlives this object; `backend` may be null: then what is evicted is lost. `memory`
-  // has options.items_bytes.
-  Shard(fabric::Host& host, fabric::MemoryBlock& memory, Backend* backend, const Options& options)
-      : host_(host), memory_(memory), backend_(backend), options_(options), directory_(options) {}
+  // has options.items_bytes. Items are verified by `verifier`.
+  Shard(fabric::Host& host, fabric::MemoryBlock& memory, Backend* backend, const Options& options,
+        const Verifier& verifier)
+      : host_(host),
+        memory_(memory),
+        backend_(backend),
+        options_(options),
+        verifier_(verifier),
+        directory_(options) {}
 
   // All of them may wait.
   ShardReply get(std::span<const std::byte> key);
@@ -52,7 +59,6 @@ class Shard {
 
  private:
   std::uint64_t lease_clock_ns();
-  Verification verification() const;
   std::uint64_t lease_for_reply(const Descriptor& descriptor, std::uint64_t now_ns) const;
   RemotePointer pointer_to(const Descriptor* descriptor);
   std::vector<std::byte> value_of(const Descriptor& descriptor);
@@ -67,6 +73,7 @@ class Shard {
   fabric::MemoryBlock& memory_;
   Backend* backend_;
   const Options& options_;
+  Verifier verifier_;
   Directory directory_;
   std::uint64_t last_version_ = 0;
   ShardStatistics statistics_;

@@ -50,6 +50,7 @@ void ExchangeServer::serve_all(ExchangeService& service) {
   while (true) {
     wait_for_completion();
     if (host_.is_cancelled()) return;
+    FALAFEL_ASSERT(!is_busy_, "a server carries out one request at a time");
     is_busy_ = true;
     const std::uint64_t begin_ns = host_.now_ns();
     serve(service);

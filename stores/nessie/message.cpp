@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "stores/bytes.h"
-#include "stores/crc64.h"
 
 namespace falafel::nessie {
 
@@ -18,11 +17,17 @@ std::uint64_t key_bytes_of(const MessageHeader& header) {
   return header.first_word & most_message_key_bytes;
 }
 
-std::uint64_t tail_of(std::span<const std::byte> before, std::uint32_t sequence, Arrival arrival) {
-  return arrival == Arrival::checksum ? stores::crc64(before) : sequence;
-}
-
 }  // namespace
+
+MessageLayout::MessageLayout(const Options& options)
+    : MessageLayout(options.most_key_bytes, options.most_value_bytes,
+                    options.safeguards.keyed_checksums ? stores::Checksum::keyed(options.hash_seed)
+                                                       : stores::Checksum()) {}
+
+std::uint64_t MessageLayout::tail_of(std::span<const std::byte> before, std::uint32_t sequence,
+                                     Arrival arrival) const {
+  return arrival == Arrival::checksum ? checksum_.of(before) : sequence;
+}
 
 std::uint64_t MessageLayout::slot_bytes() const {
   return sizeof(MessageHeader) + stores::whole_words(most_key_bytes_) +

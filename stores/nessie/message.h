@@ -9,6 +9,7 @@
 #include <span>
 
 #include "fabric/fabric.h"
+#include "stores/checksum.h"
 #include "stores/nessie/layout.h"
 #include "stores/nessie/options.h"
 
@@ -50,12 +51,14 @@ static_assert(offsetof(MessageHeader, value_bytes) == 8);
 
 class MessageLayout {
  public:
-  MessageLayout(std::uint64_t most_key_bytes, std::uint64_t most_value_bytes)
-      : most_key_bytes_(most_key_bytes), most_value_bytes_(most_value_bytes) {}
+  MessageLayout(std::uint64_t most_key_bytes, std::uint64_t most_value_bytes,
+                const stores::Checksum& checksum = {})
+      : most_key_bytes_(most_key_bytes), most_value_bytes_(most_value_bytes), checksum_(checksum) {}
+  explicit MessageLayout(const Options& options);
 
   // The room of the longest message, a multiple of 8.
   std::uint64_t slot_bytes() const;
-  // The bytes of a message, with its tail: the sequence, or with Arrival::checksum the CRC-64 of
+  // The bytes of a message, with its tail: the sequence, or with Arrival::checksum the checksum of
   // all bytes before it. Key and value fit.
   Bytes encode(const Message& message, Arrival arrival) const;
   // The place of the tail of a message with this header. nullopt if its sizes exceed the limits.
@@ -65,8 +68,12 @@ class MessageLayout {
   std::optional<Message> decode(std::span<const std::byte> bytes, Arrival arrival) const;
 
  private:
+  std::uint64_t tail_of(std::span<const std::byte> before, std::uint32_t sequence,
+                        Arrival arrival) const;
+
   std::uint64_t most_key_bytes_;
   std::uint64_t most_value_bytes_;
+  stores::Checksum checksum_;
 };
 
 }  // namespace falafel::nessie

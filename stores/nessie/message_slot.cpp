@@ -20,7 +20,7 @@ MessageSlot::MessageSlot(fabric::Host& host, std::shared_ptr<fabric::MemoryBlock
     : host_(host),
       block_(std::move(block)),
       offset_(offset),
-      layout_(options.most_key_bytes, options.most_value_bytes),
+      layout_(options),
       arrival_(options.arrival) {}
 
 std::optional<Message> MessageSlot::receive(std::uint64_t deadline_ns) {

@@ -48,7 +48,7 @@ Step<void> Migrate::move(const Slot& source, std::uint64_t word, const Slot& des
   if (!emptied || !*emptied) {
     remove_copy(destination, *copy);
     if (!emptied) return tl::unexpected(emptied.error());
-    return client_.give_up(GiveUp::lost_swap);
+    return lose();
   }
   client_.own_data_table().set_valid(decode(*copy).data_entry);
   client_.stage(word, true);
@@ -75,6 +75,11 @@ Step<std::uint64_t> Migrate::install_copy(const Slot& destination, std::uint64_t
   }
   table.give_back(*copy);
   if (!installed) return tl::unexpected(installed.error());
+  return lose();
+}
+
+tl::unexpected<Answer> Migrate::lose() {
+  ++client_.statistics.lost_migrations;
   return client_.give_up(GiveUp::lost_swap);
 }
 

@@ -24,6 +24,8 @@ class Migrate {
                   std::uint64_t destination_word, const DataEntry& entry);
   Step<std::uint64_t> install_copy(const Slot& destination, std::uint64_t destination_word,
                                    const DataEntry& entry);
+  // Somebody else has changed one of the two slots.
+  tl::unexpected<Answer> lose();
   void remove_copy(const Slot& destination, std::uint64_t copy_word);
 
   ClientState& client_;

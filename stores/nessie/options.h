@@ -52,6 +52,10 @@ struct Safeguards {
   // client on the worker's node sees a change that is still in the store buffer, and another node
   // misses it afterwards. NessieHY only, because nobody else reads ITEs.
   bool fenced_index = false;
+  // The checksums of messages (Arrival::checksum) depend on a secret, Options::hash_seed. Excludes:
+  // who chooses values stores two of the same CRC-64, and a receiver takes the earlier one, which
+  // is still in the slot, for that of a message of which only the other words have arrived.
+  bool keyed_checksums = false;
 
   static constexpr Safeguards published() { return {}; }
   static constexpr Safeguards hardened() {
@@ -60,7 +64,8 @@ struct Safeguards {
             .validated_hits = true,
             .fenced_valid_bit = true,
             .expiry_reset = true,
-            .fenced_index = true};
+            .fenced_index = true,
+            .keyed_checksums = true};
   }
 };
 
@@ -69,7 +74,7 @@ struct SafeguardDescription {
   bool Safeguards::*enabled;
   bool is_published;
 };
-inline constexpr std::array<SafeguardDescription, 9> safeguard_descriptions{{
+inline constexpr std::array<SafeguardDescription, 10> safeguard_descriptions{{
     {"reverse-pass", &Safeguards::reverse_pass, true},
     {"expiration", &Safeguards::expiration, true},
     {"entry-generations", &Safeguards::entry_generations, false},
@@ -79,6 +84,7 @@ inline constexpr std::array<SafeguardDescription, 9> safeguard_descriptions{{
     {"expiry-reset", &Safeguards::expiry_reset, false},
     {"group-locks", &Safeguards::group_locks, true},
     {"fenced-index", &Safeguards::fenced_index, false},
+    {"keyed-checksums", &Safeguards::keyed_checksums, false},
 }};
 
 // The party that carries out operations (5): the clients (NessieCD), the workers of the node that
@@ -113,6 +119,7 @@ struct Options {
   std::uint64_t most_key_bytes = 128;
   std::uint64_t most_value_bytes = 4'096;
   std::uint32_t ways = 3;  // candidates of a key
+  // Random, and known to clients only, where users choose keys and values.
   std::uint64_t hash_seed = 0;
 
   // Mechanisms of 4.1.3 and 4.3.2.

@@ -5,10 +5,7 @@
 namespace falafel::nessie {
 
 Requester::Requester(fabric::Host& host, const Options& options)
-    : host_(host),
-      options_(options),
-      layout_(options.most_key_bytes, options.most_value_bytes),
-      client_(host.random(0)) {}
+    : host_(host), options_(options), layout_(options), client_(host.random(0)) {}
 
 fabric::Result<std::unique_ptr<Requester>> Requester::create(fabric::Host& host,
                                                              fabric::ProtectionDomain& domain,

@@ -33,6 +33,7 @@ struct OperationStatistics {
   std::uint64_t filtered = 0;  // ITEs whose filter bits excluded the key
   std::uint64_t marks = 0;     // by WRITE
   std::uint64_t migrations = 0;
+  std::uint64_t lost_migrations = 0;   // those that met another change of one of their slots
   std::uint64_t requests = 0;          // to other nodes, of NessieSD and NessieHY
   std::uint64_t local_requests = 0;    // to the own node
   std::uint64_t timeouts = 0;          // requests whose response did not come in time

@@ -23,7 +23,7 @@ Service::Service(fabric::Host& host, std::weak_ptr<const void> owner,
     : host_(host),
       owner_(std::move(owner)),
       options_(options),
-      layout_(options.most_key_bytes, options.most_value_bytes),
+      layout_(options),
       table_(std::move(table)),
       workers_(host, options.server_workers),
       statistics_(std::make_shared<ServiceStatistics>()) {}

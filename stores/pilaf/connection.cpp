@@ -54,6 +54,11 @@ Geometry Connection::geometry() const {
           .hash_seed = server_.hash_seed};
 }
 
+stores::Checksum Connection::checksum() const {
+  return server_.has_keyed_checksums != 0 ? stores::Checksum::keyed(server_.incarnation)
+                                          : stores::Checksum();
+}
+
 // READs
 
 bool Connection::read_entries(std::span<const std::uint64_t> slots, std::span<Entry> entries) {

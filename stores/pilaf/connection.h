@@ -9,6 +9,7 @@
 
 #include "fabric/fabric.h"
 #include "stores/bytes.h"
+#include "stores/checksum.h"
 #include "stores/exchange/client_end.h"
 #include "stores/pilaf/layout.h"
 #include "stores/pilaf/messages.h"
@@ -38,6 +39,8 @@ class Connection final : private stores::Recipient {
 
   const ServerHello& server() const { return server_; }
   Geometry geometry() const;
+  // The checksum of extents.
+  stores::Checksum checksum() const;
   // Also learns whether the server has announced that it takes the connection down.
   bool is_up() { return end_.is_up(); }
 

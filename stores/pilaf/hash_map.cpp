@@ -4,8 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "stores/crc64.h"
-
 namespace falafel::pilaf {
 namespace {
 
@@ -93,7 +91,7 @@ void HashMap::empty_entry(std::uint64_t slot) {
 ExtentPointer HashMap::overwrite_extent(std::uint64_t offset, std::span<const std::byte> extent) {
   const ExtentPointer pointer{.offset = offset,
                               .bytes = static_cast<std::uint32_t>(extent.size()),
-                              .crc = stores::crc64(extent)};
+                              .crc = checksum_.of(extent)};
   memory_->write(geometry_.extent_offset(pointer), extent);
   return pointer;
 }

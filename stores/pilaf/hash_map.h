@@ -16,6 +16,7 @@
 
 #include "fabric/fabric.h"
 #include "stores/buddy_allocator.h"
+#include "stores/checksum.h"
 #include "stores/pilaf/displacement.h"
 #include "stores/pilaf/hashing.h"
 #include "stores/pilaf/layout.h"
@@ -47,6 +48,9 @@ class HashMap {
   void move_to(const Geometry& larger, std::shared_ptr<fabric::MemoryBlock> memory,
                const std::optional<Placement>& placement);
 
+  // The checksum of extents, which is the CRC-64 otherwise. Call it while the map is empty.
+  void verify_by(const stores::Checksum& checksum) { checksum_ = checksum; }
+
   const Geometry& geometry() const { return geometry_; }
   const std::shared_ptr<fabric::MemoryBlock>& memory() const { return memory_; }
   const stores::BuddyAllocator& allocator() const { return allocator_; }
@@ -76,6 +80,7 @@ class HashMap {
 
   const Options& options_;
   Geometry geometry_;
+  stores::Checksum checksum_;
   std::shared_ptr<fabric::MemoryBlock> memory_;
   Random random_;
   stores::BuddyAllocator allocator_;

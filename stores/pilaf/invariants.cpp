@@ -7,7 +7,6 @@
 #include <span>
 #include <utility>
 
-#include "stores/crc64.h"
 #include "stores/pilaf/hashing.h"
 
 namespace falafel::pilaf {
@@ -50,7 +49,7 @@ class Audit {
     const auto extent =
         std::span(server_.memory).subspan(server_.geometry.extent_offset(pointer), pointer.bytes);
     const auto view = parse_extent(extent);
-    if (!view || stores::crc64(extent) != pointer.crc) {
+    if (!view || server_.checksum.of(extent) != pointer.crc) {
       return report(fmt::format("the extent of entry {} does not verify", slot));
     }
     const ProbeSequence slots = slots_of(view->key, server_.geometry.hash_seed, server_.ways,

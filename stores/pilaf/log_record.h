@@ -10,6 +10,7 @@
 
 #include "fabric/fabric.h"
 #include "stores/bytes.h"
+#include "stores/checksum.h"
 #include "stores/pilaf/messages.h"
 
 namespace falafel::pilaf {
@@ -28,7 +29,7 @@ struct LogRecordHeader {
   std::uint32_t value_bytes = 0;
   std::uint32_t zero = 0;
   std::uint64_t sequence = 0;  // 1, 2, ...
-  std::uint64_t crc = 0;       // CRC-64 of the record with zero in this field
+  std::uint64_t crc = 0;       // checksum of the record with zero in this field
 };
 inline constexpr std::uint64_t log_record_header_bytes = 32;
 static_assert(sizeof(LogRecordHeader) == log_record_header_bytes);
@@ -48,11 +49,13 @@ struct LoggedChange {
   std::span<const std::byte> value;
 };
 
-std::vector<std::byte> make_log_record(const LoggedChange& change, std::uint64_t sequence);
+std::vector<std::byte> make_log_record(const LoggedChange& change, std::uint64_t sequence,
+                                       const stores::Checksum& checksum);
 
 // The record that starts with `bytes`, which may go on behind it. Nothing: there is no record of
-// that sequence. A record that is there in part is one as well if `checks_crc` is false.
+// that sequence. A record that is there in part is one as well without a checksum.
 std::optional<LoggedChange> parse_log_record(std::span<const std::byte> bytes,
-                                             std::uint64_t sequence, bool checks_crc);
+                                             std::uint64_t sequence,
+                                             const std::optional<stores::Checksum>& checksum);
 
 }  // namespace falafel::pilaf

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "stores/crc64.h"
-
 namespace falafel::pilaf {
 
 Lookup::Lookup(fabric::Host& host, Connection& connection, const Options& options,
@@ -11,6 +9,7 @@ Lookup::Lookup(fabric::Host& host, Connection& connection, const Options& option
                std::uint64_t most_retries)
     : host_(host),
       connection_(connection),
+      checksum_(connection.checksum()),
       options_(options),
       statistics_(statistics),
       key_(key),
@@ -82,7 +81,7 @@ bool Lookup::extent_verifies(const ExtentPointer& pointer) {
   host_.spend(fabric::Work::crc64_check, extent_.size());
   const bool is_checked = options_.safeguards.extent_checksums;
   const bool is_right =
-      parse_extent(extent_) && (!is_checked || stores::crc64(extent_) == pointer.crc);
+      parse_extent(extent_) && (!is_checked || checksum_.of(extent_) == pointer.crc);
   if (!is_right) ++statistics_.extent_retries;
   return is_right;
 }

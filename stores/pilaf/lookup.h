@@ -51,6 +51,7 @@ class Lookup {
 
   fabric::Host& host_;
   Connection& connection_;
+  stores::Checksum checksum_;
   const Options& options_;
   OperationStatistics& statistics_;
   std::span<const std::byte> key_;

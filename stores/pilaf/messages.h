@@ -9,7 +9,7 @@
 namespace falafel::pilaf {
 
 inline constexpr std::uint32_t hello_magic = 0x5049'4c41;
-inline constexpr std::uint32_t layout_version = 2;
+inline constexpr std::uint32_t layout_version = 3;
 
 struct ClientHello {
   std::uint32_t magic = hello_magic;
@@ -27,9 +27,11 @@ struct ServerHello {
   std::uint64_t table_entries = 0;
   std::uint64_t extents_bytes = 0;
   std::uint64_t hash_seed = 0;
-  // Random; a server of another incarnation has none of the contents.
+  // Random; a server of another incarnation has none of the contents. Also the secret of keyed
+  // checksums.
   std::uint64_t incarnation = 0;
-  std::uint16_t ways = 0;
+  std::uint8_t ways = 0;
+  std::uint8_t has_keyed_checksums = 0;
   // Another run of the server on the same log may have lost the last changes.
   std::uint16_t run = 0;
   std::uint32_t largest_request_bytes = 0;

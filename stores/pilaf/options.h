@@ -47,6 +47,10 @@ struct Safeguards {
   // With Logging::synchronous, the server carries out a change when its record is on the disk.
   // Excludes: a GET reads a change that a restart then loses.
   bool write_ahead = false;
+  // The checksums of extents and of the log's records depend on a secret, the server's incarnation,
+  // which only clients know. Excludes: who chooses values stores two of which each mixture has the
+  // same CRC-64, and others read a mixture.
+  bool keyed_checksums = false;
 
   static constexpr Safeguards published() { return {}; }
   static constexpr Safeguards hardened() {
@@ -54,7 +58,8 @@ struct Safeguards {
             .request_deduplication = true,
             .bounded_retries = true,
             .record_checksums = true,
-            .write_ahead = true};
+            .write_ahead = true,
+            .keyed_checksums = true};
   }
 };
 
@@ -63,7 +68,7 @@ struct SafeguardDescription {
   bool Safeguards::*enabled;
   bool is_published;
 };
-inline constexpr std::array<SafeguardDescription, 9> safeguard_descriptions{{
+inline constexpr std::array<SafeguardDescription, 10> safeguard_descriptions{{
     {"entry-checksums", &Safeguards::entry_checksums, true},
     {"extent-checksums", &Safeguards::extent_checksums, true},
     {"moves-from-the-end", &Safeguards::moves_from_the_end, true},
@@ -73,6 +78,7 @@ inline constexpr std::array<SafeguardDescription, 9> safeguard_descriptions{{
     {"bounded-retries", &Safeguards::bounded_retries, false},
     {"record-checksums", &Safeguards::record_checksums, false},
     {"write-ahead", &Safeguards::write_ahead, false},
+    {"keyed-checksums", &Safeguards::keyed_checksums, false},
 }};
 
 // The place to which a PUT of a present key writes its value; 3.3 allows both.

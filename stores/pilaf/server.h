@@ -33,6 +33,7 @@ struct ServerInspection {
   std::vector<std::byte> memory;                     // the table, then the extents
   std::map<std::uint64_t, std::uint64_t> allocated;  // sizes of blocks of the extents, by offset
   std::uint64_t free_bytes = 0;                      // of the extents
+  stores::Checksum checksum{};                       // of the extents
   bool is_busy = false;                              // in the middle of a request
   LogStatistics log{};                               // zero without a log
   ServerStatistics statistics{};

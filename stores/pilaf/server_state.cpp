@@ -31,13 +31,23 @@ fabric::Result<void> ServerState::start() {
   return {};
 }
 
+// The checksum of extents.
+stores::Checksum ServerState::checksum() const {
+  return options_.safeguards.keyed_checksums ? stores::Checksum::keyed(incarnation_)
+                                             : stores::Checksum();
+}
+
 // Carries out what is in the log, before the first client is admitted.
 fabric::Result<void> ServerState::open_log() {
-  if (options_.log == Logging::off) return {};
+  if (options_.log == Logging::off) {
+    memory_->map().verify_by(checksum());
+    return {};
+  }
   auto log = UpdateLog::open(host_, options_);
   if (!log) return tl::unexpected(log.error());
   log_ = std::move(*log);
   incarnation_ = log_->incarnation();
+  memory_->map().verify_by(checksum());
   const bool is_complete = log_->replay([this](const LoggedChange& change) {
     return carry_out(change) != ReplyStatus::out_of_memory;
   });
@@ -69,6 +79,7 @@ ServerInspection ServerState::inspect() const {
           .memory = {bytes.begin(), bytes.end()},
           .allocated = map.allocator().allocated(),
           .free_bytes = map.allocator().free_bytes(),
+          .checksum = checksum(),
           .is_busy = server_.is_busy(),
           .log = log_ == nullptr ? LogStatistics() : log_->statistics(),
           .statistics = statistics()};
@@ -84,7 +95,8 @@ ServerHello ServerState::hello() {
           .extents_bytes = geometry.extents_bytes,
           .hash_seed = geometry.hash_seed,
           .incarnation = incarnation_,
-          .ways = static_cast<std::uint16_t>(options_.ways),
+          .ways = static_cast<std::uint8_t>(options_.ways),
+          .has_keyed_checksums = static_cast<std::uint8_t>(options_.safeguards.keyed_checksums),
           .run = static_cast<std::uint16_t>(log_ == nullptr ? 0 : log_->run()),
           .largest_request_bytes = options_.largest_request_bytes};
 }

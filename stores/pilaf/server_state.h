@@ -56,6 +56,7 @@ class ServerState final : public std::enable_shared_from_this<ServerState>,
   void announce_growth(std::uint64_t deadline_ns);
   ServerHello hello();
   fabric::Result<void> open_log();
+  stores::Checksum checksum() const;
 
   fabric::Host& host_;
   const Options options_;

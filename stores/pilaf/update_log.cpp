@@ -31,10 +31,17 @@ void UpdateLog::begin_run() {
 
 std::uint64_t UpdateLog::incarnation() const { return block_->load(log_incarnation_offset); }
 
+stores::Checksum UpdateLog::checksum() const {
+  return options_.safeguards.keyed_checksums ? stores::Checksum::keyed(incarnation())
+                                             : stores::Checksum();
+}
+
 bool UpdateLog::replay(const std::function<bool(const LoggedChange&)>& apply) {
   const std::span<const std::byte> bytes = block_->bytes();  // nobody else accesses it
-  while (const auto change = parse_log_record(bytes.subspan(end_), statistics_.replayed + 1,
-                                              options_.safeguards.record_checksums)) {
+  std::optional<stores::Checksum> verifies_by;
+  if (options_.safeguards.record_checksums) verifies_by = checksum();
+  while (const auto change =
+             parse_log_record(bytes.subspan(end_), statistics_.replayed + 1, verifies_by)) {
     if (!apply(*change)) return false;
     ++statistics_.replayed;
     end_ += log_record_bytes_of(change->key.size(), change->value.size());
@@ -60,7 +67,7 @@ bool UpdateLog::has_room_for(const LoggedChange& change) const {
 }
 
 void UpdateLog::append(const LoggedChange& change) {
-  waiting_.push_back(make_log_record(change, ++statistics_.appended));
+  waiting_.push_back(make_log_record(change, ++statistics_.appended, checksum()));
   waiting_bytes_ += waiting_.back().size();
   has_appended_->notify_all();
 }

@@ -59,6 +59,7 @@ class UpdateLog {
  private:
   UpdateLog(fabric::Host& host, const Options& options, std::shared_ptr<fabric::MemoryBlock> block);
   void begin_run();
+  stores::Checksum checksum() const;
   void erase_behind_end(std::uint64_t length_bytes);
 
   fabric::Host& host_;

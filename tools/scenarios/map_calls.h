@@ -21,39 +21,39 @@ namespace falafel::scenarios {
 
 // Values as texts of any length.
 struct Texts {
-  static std::span<const std::byte> encode(const std::string& value) {
+  std::span<const std::byte> encode(const std::string& value) const {
     return fabric::bytes_of(value);
   }
-  static std::string decode(std::span<const std::byte> bytes) { return fabric::text_of(bytes); }
+  std::string decode(std::span<const std::byte> bytes) const { return fabric::text_of(bytes); }
 };
 
-// The answer to an operation, if it says anything about the store. `note_get` sees the result of a
-// GET as the store has it.
-template <typename Values, typename Client, typename NoteGet>
+// The answer to an operation, if it says anything about the store. `coding` turns values into bytes
+// and back, and `note_get` sees the result of a GET as the store has it.
+template <typename Client, typename Coding, typename NoteGet>
 std::optional<checkers::specifications::KeyValueMap::Result> execute_on(
     Client& client, const checkers::specifications::KeyValueMap::Operation& operation,
-    stores::Answer& answer, NoteGet&& note_get) {
+    const Coding& coding, stores::Answer& answer, NoteGet&& note_get) {
   using Map = checkers::specifications::KeyValueMap;
   using stores::Answer;
   if (const auto* const set = std::get_if<Map::Set>(&operation)) {
-    answer = client.set(fabric::bytes_of(set->key), Values::encode(set->value)).answer;
+    answer = client.set(fabric::bytes_of(set->key), coding.encode(set->value)).answer;
     return answer == Answer::stored ? std::optional(Map::Result()) : std::nullopt;
   }
   if (const auto* const get = std::get_if<Map::Get>(&operation)) {
     const auto result = client.get(fabric::bytes_of(get->key));
     note_get(result);
     answer = result.answer;
-    if (answer == Answer::found) return Map::found(Values::decode(result.value));
+    if (answer == Answer::found) return Map::found(coding.decode(result.value));
     return answer == Answer::not_found ? std::optional(Map::absent()) : std::nullopt;
   }
   answer = client.remove(fabric::bytes_of(std::get<Map::Remove>(operation).key)).answer;
   if (answer == Answer::deleted) return Map::removed();
   return answer == Answer::not_found ? std::optional(Map::absent()) : std::nullopt;
 }
-template <typename Values, typename Client>
+template <typename Client, typename Coding>
 auto execute_on(Client& client, const checkers::specifications::KeyValueMap::Operation& operation,
-                stores::Answer& answer) {
-  return execute_on<Values>(client, operation, answer, [](const auto&) {});
+                const Coding& coding, stores::Answer& answer) {
+  return execute_on(client, operation, coding, answer, [](const auto&) {});
 }
 
 // Calls `start` until it succeeds: registrations may fail, and addresses may still be in use.

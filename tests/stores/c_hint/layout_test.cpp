@@ -5,12 +5,15 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 
 #include "stores/c_hint/messages.h"
 #include "tests/stores/c_hint/bytes.h"
+#include "tools/scenarios/colliding_values.h"
 
 namespace falafel::c_hint {
 namespace {
@@ -50,6 +53,28 @@ TEST(Item, DoesNotVerifyWithDifferentOrOddVersions) {
   EXPECT_FALSE(parse_item(Verification::versions, item));
   EXPECT_FALSE(parse_item(Verification::versions,
                           make_item(Verification::versions, 7, bytes_of("key"), {})));
+}
+
+// Words of two values that an adversary has chosen, under the checksum of the first one.
+TEST(Item, MixturesThatAnAdversaryHasChosenVerifyByTheCrcOnly) {
+  constexpr std::size_t pairs = 2;
+  constexpr std::size_t margin = 7;  // behind the key of one byte
+  for (const bool is_keyed : {false, true}) {
+    const Verifier verifier(Verification::checksum,
+                            is_keyed ? stores::Checksum::keyed(3) : stores::Checksum());
+    const auto item_of = [&](std::string_view word) {
+      return make_item(verifier, 6, bytes_of("k"),
+                       scenarios::colliding_value(bytes_of(word), pairs, margin));
+    };
+    const auto first = item_of("11111111");
+    const auto second = item_of("22222222");
+    auto mixture = first;
+    constexpr std::size_t pair_at = item_header_bytes + 8 + 16;
+    std::copy_n(second.begin() + pair_at, 16, mixture.begin() + pair_at);
+    ASSERT_NE(mixture, first);
+    EXPECT_TRUE(parse_item(verifier, first));
+    EXPECT_EQ(parse_item(verifier, mixture).has_value(), !is_keyed);
+  }
 }
 
 TEST(Item, RejectsLengthsThatDoNotFit) {

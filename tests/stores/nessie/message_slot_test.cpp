@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "tests/stores/nessie/bytes.h"
 #include "tests/stores/nessie/cluster.h"
 #include "tests/stores/nessie/one_host.h"
+#include "tools/scenarios/colliding_values.h"
 
 namespace falafel::nessie_test {
 namespace {
@@ -86,6 +89,38 @@ TEST(MessageSlot, TakesAnEarlierValueForTheTail) {
       const bool is_fooled = arrival == Arrival::tail_in_address_order;
       ASSERT_EQ(taken.has_value(), is_fooled);
       EXPECT_EQ(taken ? text_of(taken->key) : "", is_fooled ? "old" : "");
+    });
+  }
+}
+
+// Two messages whose values have the same CRC. Of the second one, all but the value is there.
+TEST(MessageSlot, TakesAnEarlierValueOfTheSameCrc) {
+  for (const bool is_keyed : {false, true}) {
+    on_one_host([is_keyed](fabric::Host& host) {
+      Options options = small_options();
+      options.arrival = Arrival::checksum;
+      options.safeguards.keyed_checksums = is_keyed;
+      const MessageLayout layout(options);
+      const auto block = host.allocate_memory(layout.slot_bytes()).value();
+      MessageSlot slot(host, block, 0, options);
+      const auto encode = [&](std::uint32_t sequence, std::string_view word) {
+        return layout.encode({.sequence = sequence,
+                              .kind = 1,
+                              .value = scenarios::colliding_value(bytes_of(word), 1, 0)},
+                             options.arrival);
+      };
+      block->write(0, encode(1, "earlier!"));
+      EXPECT_TRUE(slot.receive(fabric::never_ns));
+      const Bytes next = encode(2, "the next");
+      const std::size_t tail = next.size() - fabric::word_bytes;
+      block->write(0, std::span(next).first(sizeof(MessageHeader)));
+      block->write(tail, std::span(next).subspan(tail));
+      const auto taken = slot.receive(host.now_ns() + 100 * microsecond_ns);
+      ASSERT_EQ(taken.has_value(), !is_keyed);
+      const std::string value = taken ? text_of(taken->value) : "none";
+      EXPECT_EQ(value.substr(0, 8), is_keyed ? "none" : "earlier!");
+      block->write(0, next);
+      EXPECT_EQ(slot.receive(host.now_ns() + 100 * microsecond_ns).has_value(), is_keyed);
     });
   }
 }

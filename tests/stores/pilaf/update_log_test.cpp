@@ -157,7 +157,7 @@ TEST(UpdateLog, ErasesThePartOfARecord) {
   const Bytes key = bytes_of("f");
   const LoggedChange forged{.kind = RequestKind::put, .key = key, .value = {}};
   Bytes value(fabric::word_bytes - 1);  // the key is the first byte of that word
-  const auto record = pilaf::make_log_record(forged, 2);
+  const auto record = pilaf::make_log_record(forged, 2, {});
   value.insert(value.end(), record.begin(), record.end());
   Lives lives{.first = [&](UpdateLog& log) {
     append(log, "a", value);

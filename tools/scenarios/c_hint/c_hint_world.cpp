@@ -9,6 +9,8 @@
 #include "fabric/text.h"
 #include "fabric/time_units.h"
 #include "stores/c_hint/invariants.h"
+#include "stores/c_hint/layout.h"
+#include "tools/scenarios/colliding_values.h"
 #include "tools/scenarios/map_calls.h"
 
 namespace falafel::c_hint_scenario {
@@ -18,6 +20,46 @@ using c_hint::Answer;
 using fabric::bytes_of;
 using fabric::microsecond_ns;
 using fabric::millisecond_ns;
+using fabric::text_of;
+
+// In front of the pairs of words of an adversary's values, so that they begin at a word behind a
+// key of one byte.
+constexpr std::size_t margin_bytes = 7;
+
+// An adversary stores pairs of words in place of each word. A mixture needs two.
+constexpr std::size_t pairs = 2;
+
+std::vector<std::byte> encode_value(const std::string& value, Values values) {
+  const std::span<const std::byte> bytes = bytes_of(value);
+  if (values == Values::equal_words) return {bytes.begin(), bytes.end()};
+  return scenarios::colliding_value(bytes, pairs, margin_bytes);
+}
+
+std::string decode_value(std::span<const std::byte> bytes, Values values) {
+  if (values == Values::equal_words) return text_of(bytes);
+  if (bytes.size() <= margin_bytes + fabric::word_bytes) return "too few bytes";
+  std::string value = text_of(bytes.subspan(margin_bytes, fabric::word_bytes));
+  return std::ranges::equal(encode_value(value, values), bytes) ? value : "a mixture";
+}
+
+// An adversary concentrates on one key, and on short values, which tear in fewer ways.
+Map::Operation operation_with(const Map::Operation& planned, Values values) {
+  if (values == Values::equal_words) return planned;
+  Map::Operation operation = planned;
+  std::visit([](auto& any) { any.key = key_names.front(); }, operation);
+  auto* const set = std::get_if<Map::Set>(&operation);
+  if (set != nullptr) set->value.resize(fabric::word_bytes);
+  return operation;
+}
+
+struct Coding {
+  Values values;
+
+  std::vector<std::byte> encode(const std::string& value) const {
+    return encode_value(value, values);
+  }
+  std::string decode(std::span<const std::byte> bytes) const { return decode_value(bytes, values); }
+};
 
 }  // namespace
 
@@ -27,6 +69,7 @@ struct CHintWorld::Conditions {
   check::Condition& changed_item;
   check::Condition& late_read;
   check::Condition& renewed;
+  check::Condition& lost_report;
   check::Condition& reconnected;
   check::Condition& evicted;
   check::Condition& refused;
@@ -44,6 +87,7 @@ CHintWorld::CHintWorld(check::World& world, const check::Plan<Map>& plan)
                      .changed_item = world.sometimes("an item had changed when it was read"),
                      .late_read = world.sometimes("a lease ended during a READ"),
                      .renewed = world.sometimes("a report has renewed a lease"),
+                     .lost_report = world.sometimes("a report was lost"),
                      .reconnected = world.sometimes("a client has connected again"),
                      .evicted = world.sometimes("an item was evicted"),
                      .refused = world.sometimes("no item could be evicted"),
@@ -69,6 +113,9 @@ c_hint::Options CHintWorld::draw_options() {
                      c_hint::Verification::checksum});
   draw_leases(options);
   draw_policies(options);
+  values_ = world_.one_of({Values::equal_words, Values::equal_words, Values::colliding});
+  // Other items do not change while a lease runs, so no checksum protects them.
+  if (values_ == Values::colliding) options.update = c_hint::Update::in_place_if_it_fits;
   options.largest_message_bytes = 256;
   options.container_bytes = 128;
   options.max_clients = 16;
@@ -89,9 +136,9 @@ void CHintWorld::draw_leases(c_hint::Options& options) {
                      LeaseKind::by_popularity, LeaseKind::endless});
   options.lease_in_reply =
       world_.one_of({c_hint::LeaseForm::term, c_hint::LeaseForm::absolute_end});
-  const std::uint64_t unit_ns = world_.one_of<std::uint64_t>({20, 5, 100}) * microsecond_ns;
+  const std::uint64_t unit_ns = world_.one_of<std::uint64_t>({20, 5, 100, 200}) * microsecond_ns;
   options.unit_of_empty_memory_ns = unit_ns;
-  options.unit_of_full_memory_ns = world_.one_of({unit_ns, unit_ns / 16});
+  options.unit_of_full_memory_ns = world_.one_of({unit_ns, unit_ns / 16, unit_ns / 64});
   options.fixed_term_ns = unit_ns;
   options.clock_error_ns = world_.one_of<std::uint64_t>({0, 30}) * microsecond_ns;
   options.report_interval_ns = world_.one_of<std::uint64_t>({0, 5, 50}) * microsecond_ns;
@@ -148,13 +195,15 @@ std::unique_ptr<c_hint::Client> CHintWorld::connect(fabric::Host& host) {
 
 // Returns false if the client cannot go on.
 bool CHintWorld::execute(c_hint::Client& client, std::uint32_t number,
-                         const Map::Operation& operation) {
+                         const Map::Operation& planned) {
+  const Map::Operation operation = operation_with(planned, values_);
   Answer answer = Answer::disconnected;
   const auto call = [&] {
     std::optional<std::uint64_t> read_at;
-    auto result = scenarios::execute_on<scenarios::Texts>(
-        client, operation, answer, [&](const c_hint::GetResult& get) { read_at = get.read_at; });
-    if (read_at) judge_pact(std::get<Map::Get>(operation).key, *read_at);
+    auto result =
+        scenarios::execute_on(client, operation, Coding{values_}, answer,
+                              [&](const c_hint::GetResult& get) { read_at = get.read_at; });
+    if (read_at) judge_acceptance(std::get<Map::Get>(operation).key, *read_at);
     return result;
   };
   if (map_history_ != nullptr) {
@@ -162,6 +211,7 @@ bool CHintWorld::execute(c_hint::Client& client, std::uint32_t number,
   } else {
     cache_history_->call(number, operation, call);
   }
+  judge_leases(client);
   return answer != Answer::disconnected;
 }
 
@@ -181,18 +231,30 @@ void CHintWorld::work(fabric::Host& host, std::uint32_t number) {
 
 // Judgement
 
-// Called when the client has accepted the item, before anything else happens. The pact ends with
-// the server.
-void CHintWorld::judge_pact(const std::string& key, std::uint64_t offset) {
-  if (running_ == nullptr || starts_ > 1) return;
+// The pact ends with the server.
+bool CHintWorld::keeps_pact(std::uint64_t hash, std::uint64_t offset) const {
+  if (running_ == nullptr || starts_ > 1) return true;
   const c_hint::Directory& directory = running_->directory();
-  const c_hint::Descriptor* const descriptor = directory.find(bytes_of(key));
-  const bool is_its_item = descriptor != nullptr && descriptor->offset == offset;
-  const bool is_waiting = std::ranges::any_of(
-      directory.waiting(), [&](const auto& block) { return block.second == offset; });
-  world_.check(is_its_item || is_waiting, std::string(pact_property),
+  const c_hint::Descriptor* const descriptor = directory.find(hash);
+  return (descriptor != nullptr && descriptor->offset == offset) ||
+         std::ranges::any_of(directory.waiting(),
+                             [&](const auto& block) { return block.second == offset; });
+}
+
+// Called when the client has accepted the item, before anything else happens.
+void CHintWorld::judge_acceptance(const std::string& key, std::uint64_t offset) {
+  world_.check(keeps_pact(c_hint::hash_of_key(bytes_of(key)), offset), std::string(pact_property),
                "a client accepted what it read at offset " + std::to_string(offset) +
                    " after the server had reclaimed that memory");
+}
+
+// Judges the promises that the client would rely on now, whether or not it does.
+void CHintWorld::judge_leases(c_hint::Client& client) {
+  for (const auto& [hash, pointer] : client.leased_pointers()) {
+    world_.check(keeps_pact(hash, pointer.offset), std::string(pact_property),
+                 "the server has reclaimed the memory at offset " + std::to_string(pointer.offset) +
+                     " while a lease of it runs");
+  }
 }
 
 void CHintWorld::note(const c_hint::OperationStatistics& statistics) {
@@ -201,6 +263,7 @@ void CHintWorld::note(const c_hint::OperationStatistics& statistics) {
   conditions_->changed_item.reached_if(statistics.changed_items > 0);
   conditions_->late_read.reached_if(statistics.late_reads > 0);
   conditions_->renewed.reached_if(statistics.renewed_leases > 0);
+  conditions_->lost_report.reached_if(statistics.lost_reports > 0);
   conditions_->reconnected.reached_if(statistics.reconnections > 0);
 }
 

@@ -38,8 +38,12 @@ inline constexpr std::uint64_t longest_stall_ns = 200'000;
 inline constexpr std::string_view memory_property = "memory.invariants";
 
 // The pact of a lease (3.2, 3.5): while it runs, the server does not use the memory for another
-// item. So a client that accepts what it has READ has not read anything else.
+// item. So a client that accepts what it has READ has not read anything else, and the server has
+// not reclaimed anything that a client has a lease of.
 inline constexpr std::string_view pact_property = "leases.pact";
+
+// The values of an adversary are in tools/scenarios/colliding_values.h.
+enum class Values : std::uint8_t { equal_words, colliding };
 
 class CHintWorld {
  public:
@@ -58,13 +62,16 @@ class CHintWorld {
   void serve(fabric::Host& host);
   void work(fabric::Host& host, std::uint32_t number);
   std::unique_ptr<c_hint::Client> connect(fabric::Host& host);
-  bool execute(c_hint::Client& client, std::uint32_t number, const Map::Operation& operation);
-  void judge_pact(const std::string& key, std::uint64_t offset);
+  bool execute(c_hint::Client& client, std::uint32_t number, const Map::Operation& planned);
+  bool keeps_pact(std::uint64_t hash, std::uint64_t offset) const;
+  void judge_acceptance(const std::string& key, std::uint64_t offset);
+  void judge_leases(c_hint::Client& client);
   void note(const c_hint::OperationStatistics& statistics);
   void judge_memory();
 
   check::World& world_;
   const check::Plan<Map>& plan_;
+  Values values_ = Values::equal_words;
   c_hint::Options options_;
   std::uint64_t pause_ns_;  // between two operations of a client
   std::optional<c_hint::MapBackend> backend_;

@@ -16,6 +16,7 @@ Conditions::Conditions(check::World& world, const Kind& kind) {
   if (kind.variant == Variant::published) return;
   if (kind.architecture == Architecture::client_driven) {
     migrated_ = &world.sometimes("a client has moved an entry");
+    lost_migration_ = &world.sometimes("a move has met another change of its slots");
     lost_swap_ = &world.sometimes("an operation has lost a compare-and-swap");
     invalid_entry_ = &world.sometimes("an operation has met an invalid entry");
   }
@@ -41,6 +42,7 @@ void Conditions::note(const nessie::OperationStatistics& statistics) {
     return statistics.give_ups[static_cast<std::size_t>(reason)] > 0;
   };
   reached_if(migrated_, statistics.migrations > 0);
+  reached_if(lost_migration_, statistics.lost_migrations > 0);
   reached_if(lost_swap_, gave_up(GiveUp::lost_swap));
   reached_if(invalid_entry_, gave_up(GiveUp::invalid_entry));
   reached_if(changed_index_, gave_up(GiveUp::changed_index));

@@ -20,6 +20,7 @@ class Conditions {
  private:
   check::Condition* watermarks_ = nullptr;
   check::Condition* migrated_ = nullptr;
+  check::Condition* lost_migration_ = nullptr;
   check::Condition* lost_swap_ = nullptr;
   check::Condition* invalid_entry_ = nullptr;
   check::Condition* changed_index_ = nullptr;

@@ -85,6 +85,7 @@ Options draw_served(check::World& world, const Kind& kind) {
   options.request_timeout_ns = world.safeguard("time-outs")
                                    ? world.one_of({300U, 50U, 1'000U}) * microsecond_ns
                                    : fabric::never_ns;
+  options.safeguards.keyed_checksums = world.safeguard("keyed-checksums");
   if (options.is_hybrid()) draw_safeguards_of_gets(world, options);
   return options;
 }
@@ -138,6 +139,10 @@ DrawnStore draw_store(check::World& world, const Kind& kind) {
                    .most_attempts = kind.variant == Variant::published ? 4U : 0U,
                    .options = options};
   draw_completion(world, kind, store);
+  const bool relies_on_checksums = kind.variant == Variant::hardened && !options.is_client_driven();
+  if (relies_on_checksums) {
+    store.values = world.one_of({Values::equal_words, Values::equal_words, Values::colliding});
+  }
   return store;
 }
 
@@ -162,7 +167,8 @@ std::string describe(const DrawnStore& store) {
     text += ", time-out " + number(options.request_timeout_ns / microsecond_ns) + " us";
   }
   return text + ", workers " + number(options.server_workers) + ", slots per lock " +
-         number(options.slots_per_lock) + ", arrival " + number(options.arrival);
+         number(options.slots_per_lock) + ", arrival " + number(options.arrival) + ", values " +
+         number(store.values);
 }
 
 }  // namespace falafel::nessie_scenario

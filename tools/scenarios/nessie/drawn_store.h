@@ -14,9 +14,13 @@ namespace falafel::nessie_scenario {
 
 using fabric::microsecond_ns;
 
+// Values have two words. An adversary's are in tools/scenarios/colliding_values.h.
+enum class Values : std::uint8_t { equal_words, colliding };
+
 struct DrawnStore {
   std::uint32_t nodes = 1;
   std::uint64_t most_attempts = 0;  // of an operation; 0: any number
+  Values values = Values::equal_words;
   nessie::Options options{};
   // Clients rely on watermarks whether or not the device promises the order of addresses.
   bool trusts_watermarks = false;

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "fabric/text.h"
+#include "tools/scenarios/colliding_values.h"
 
 namespace falafel::nessie_scenario {
 namespace {
@@ -28,6 +29,19 @@ std::optional<AttemptedMap::Result> result_of(Answer answer) {
     case Answer::unknown_outcome: return std::nullopt;
     default: return AttemptedMap::Result();
   }
+}
+
+// A value of the plan has two equal words, and an adversary's one pair of words instead.
+std::vector<std::byte> encode_value(const std::string& value, Values values) {
+  const std::span<const std::byte> bytes = bytes_of(value);
+  if (values == Values::equal_words) return {bytes.begin(), bytes.end()};
+  return scenarios::colliding_value(bytes.first(bytes.size() / 2), 1, 0);
+}
+
+std::string decode_value(std::span<const std::byte> bytes, Values values) {
+  if (values == Values::equal_words) return text_of(bytes);
+  const std::string half = text_of(bytes.first(bytes.size() / 2));
+  return std::ranges::equal(encode_value(half + half, values), bytes) ? half + half : "a mixture";
 }
 
 }  // namespace
@@ -155,10 +169,11 @@ bool Run::attempt(nessie::Client& client, std::uint32_t number,
       const nessie::GetResult result = client.get(bytes_of(get->key));
       answer = result.answer;
       if (answer == Answer::found) {
-        return AttemptedMap::Result(AttemptedMap::Map::found(text_of(result.value)));
+        return AttemptedMap::Result(
+            AttemptedMap::Map::found(decode_value(result.value, store_.values)));
       }
     } else if (const auto* const set = std::get_if<AttemptedMap::Set>(&operation)) {
-      answer = client.put(bytes_of(set->key), bytes_of(set->value));
+      answer = client.put(bytes_of(set->key), encode_value(set->value, store_.values));
     } else {
       answer = client.remove(bytes_of(std::get<AttemptedMap::Remove>(operation).key));
     }

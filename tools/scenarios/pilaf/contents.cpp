@@ -4,11 +4,9 @@
 #include <span>
 #include <string>
 
-#include "tools/scenarios/pilaf/values.h"
-
 namespace falafel::pilaf_scenario {
 
-LoggedMap::Contents contents_of(const pilaf::ServerInspection& server) {
+LoggedMap::Contents contents_of(const pilaf::ServerInspection& server, Values values) {
   LoggedMap::Contents contents;
   const std::span<const std::byte> memory = server.memory;
   for (std::uint64_t slot = 0; slot < server.geometry.table_entries; ++slot) {
@@ -21,7 +19,7 @@ LoggedMap::Contents contents_of(const pilaf::ServerInspection& server) {
     if (!extent) continue;  // find_problems reports it
     std::string key(extent->key.size(), ' ');
     std::memcpy(key.data(), extent->key.data(), key.size());
-    contents[key] = decode_value(extent->value);
+    contents[key] = decode_value(extent->value, values);
   }
   return contents;
 }

@@ -11,7 +11,6 @@
 #include "stores/pilaf/invariants.h"
 #include "tools/scenarios/map_calls.h"
 #include "tools/scenarios/pilaf/contents.h"
-#include "tools/scenarios/pilaf/values.h"
 
 namespace falafel::pilaf_scenario {
 namespace {
@@ -20,9 +19,13 @@ using fabric::microsecond_ns;
 using fabric::millisecond_ns;
 using pilaf::Answer;
 
-struct RepeatedWords {
-  static std::vector<std::byte> encode(const std::string& value) { return encode_value(value); }
-  static std::string decode(std::span<const std::byte> bytes) { return decode_value(bytes); }
+struct Coding {
+  Values values;
+
+  std::vector<std::byte> encode(const std::string& value) const {
+    return encode_value(value, values);
+  }
+  std::string decode(std::span<const std::byte> bytes) const { return decode_value(bytes, values); }
 };
 
 }  // namespace
@@ -37,6 +40,7 @@ struct PilafWorld::Conditions {
   // Conditions of GETs by READs only.
   check::Condition* entry_retry = nullptr;
   check::Condition* extent_retry = nullptr;
+  check::Condition* asked = nullptr;
 };
 
 PilafWorld::PilafWorld(check::World& world, const check::Plan<Map>& plan, pilaf::GetPath gets)
@@ -44,6 +48,7 @@ PilafWorld::PilafWorld(check::World& world, const check::Plan<Map>& plan, pilaf:
       plan_(plan),
       history_(world.history<Map>()),
       options_(draw_options(gets)),
+      values_(draw_values(gets)),
       conditions_(std::make_shared<Conditions>(
           Conditions{.table_grew = world.sometimes("the table has grown"),
                      .extents_grew = world.sometimes("the extents have grown"),
@@ -55,6 +60,7 @@ PilafWorld::PilafWorld(check::World& world, const check::Plan<Map>& plan, pilaf:
   if (gets == pilaf::GetPath::messages) return;
   conditions_->entry_retry = &world.sometimes("the checksum of an entry was wrong");
   conditions_->extent_retry = &world.sometimes("the checksum of an extent was wrong");
+  conditions_->asked = &world.sometimes("a GET has asked the server after many READs");
 }
 
 // The first value of each choice is the simplest.
@@ -88,6 +94,12 @@ pilaf::Options PilafWorld::draw_options(pilaf::GetPath gets) {
     options.safeguards.*safeguard.enabled = world_.safeguard(safeguard.name);
   }
   return options;
+}
+
+// Only READs rely on checksums.
+Values PilafWorld::draw_values(pilaf::GetPath gets) {
+  if (gets == pilaf::GetPath::messages) return Values::equal_words;
+  return world_.one_of({Values::equal_words, Values::equal_words, Values::colliding});
 }
 
 // As long as the server has not grown.
@@ -124,7 +136,7 @@ void PilafWorld::note_start(const pilaf::ServerInspection& server) {
                            server.log.replayed));
   conditions_->replayed.reached_if(server.log.replayed > 0);
   conditions_->lost_changes.reached_if(server.log.replayed < before.appended);
-  if (logged_history_) logged_history_->complete_restart(contents_of(server));
+  if (logged_history_) logged_history_->complete_restart(contents_of(server, values_));
 }
 
 // Null if the server does not start in time.
@@ -141,7 +153,7 @@ bool PilafWorld::execute(pilaf::Client& client, std::uint32_t number,
                          const Map::Operation& operation) {
   Answer answer = Answer::disconnected;
   const auto execute_here = [&] {
-    return scenarios::execute_on<RepeatedWords>(client, operation, answer);
+    return scenarios::execute_on(client, operation, Coding{values_}, answer);
   };
   if (logged_history_) {
     logged_history_->call(number, operation, execute_here);
@@ -170,6 +182,7 @@ void PilafWorld::note(const pilaf::OperationStatistics& statistics) {
   if (conditions_->entry_retry != nullptr) {
     conditions_->entry_retry->reached_if(statistics.entry_retries > 0);
     conditions_->extent_retry->reached_if(statistics.extent_retries > 0);
+    conditions_->asked->reached_if(statistics.message_gets > 0);
   }
 }
 

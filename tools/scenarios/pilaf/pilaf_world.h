@@ -19,6 +19,7 @@
 #include "stores/pilaf/client.h"
 #include "stores/pilaf/server.h"
 #include "tools/scenarios/pilaf/logged_history.h"
+#include "tools/scenarios/pilaf/values.h"
 
 namespace falafel::pilaf_scenario {
 
@@ -46,6 +47,7 @@ class PilafWorld {
   struct Conditions;
 
   pilaf::Options draw_options(pilaf::GetPath gets);
+  Values draw_values(pilaf::GetPath gets);
   void name_memory();
   void serve(fabric::Host& host);
   void note_start(const pilaf::ServerInspection& server);
@@ -59,6 +61,7 @@ class PilafWorld {
   const check::Plan<Map>& plan_;
   check::History<Map>& history_;
   pilaf::Options options_;
+  Values values_;
   std::optional<LoggedHistory> logged_history_;  // with an asynchronous log, instead of history_
   std::shared_ptr<Conditions> conditions_;
   std::optional<pilaf::ServerInspection> server_;  // when its fibers ended

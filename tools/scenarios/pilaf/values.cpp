@@ -6,6 +6,7 @@
 #include <array>
 
 #include "fabric/fabric.h"
+#include "tools/scenarios/colliding_values.h"
 
 namespace falafel::pilaf_scenario {
 namespace {
@@ -22,24 +23,29 @@ std::vector<std::byte> padded(const std::string& name) {
 
 }  // namespace
 
-std::vector<std::byte> encode_value(const std::string& name) {
+std::vector<std::byte> encode_value(const std::string& name, Values values) {
   const std::vector<std::byte> word = padded(name);
   std::size_t sum = 0;
   for (const char letter : name) sum += static_cast<std::size_t>(letter);
+  std::size_t words = lengths_in_words[sum % lengths_in_words.size()];
+  if (values == Values::colliding) {
+    return scenarios::colliding_value(word, (words + 1) / 2, margin_bytes);
+  }
   std::vector<std::byte> bytes;
-  for (std::size_t words = lengths_in_words[sum % lengths_in_words.size()]; words > 0; --words) {
+  for (; words > 0; --words) {
     bytes.insert(bytes.end(), word.begin(), word.end());
   }
   return bytes;
 }
 
-std::string decode_value(std::span<const std::byte> bytes) {
+std::string decode_value(std::span<const std::byte> bytes, Values values) {
   std::string name;
-  for (std::size_t index = 0; index < std::min<std::size_t>(bytes.size(), fabric::word_bytes);
-       ++index) {
+  const std::size_t margin = values == Values::colliding ? margin_bytes : 0;
+  const std::size_t end = std::min<std::size_t>(bytes.size(), margin + fabric::word_bytes);
+  for (std::size_t index = 0; index < end; ++index) {
     if (bytes[index] != std::byte{' '}) name.push_back(static_cast<char>(bytes[index]));
   }
-  if (std::ranges::equal(encode_value(name), bytes)) return name;
+  if (std::ranges::equal(encode_value(name, values), bytes)) return name;
   return fmt::format("{} bytes that nobody wrote", bytes.size());
 }
 

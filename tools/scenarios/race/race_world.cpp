@@ -17,9 +17,9 @@ using fabric::microsecond_ns;
 using fabric::millisecond_ns;
 using race::Answer;
 
-struct RepeatedWords {
-  static std::vector<std::byte> encode(const std::string& value) { return encode_value(value); }
-  static std::string decode(std::span<const std::byte> bytes) { return decode_value(bytes); }
+struct Coding {
+  std::vector<std::byte> encode(const std::string& value) const { return encode_value(value); }
+  std::string decode(std::span<const std::byte> bytes) const { return decode_value(bytes); }
 };
 
 }  // namespace
@@ -99,7 +99,7 @@ bool RaceWorld::execute(race::Client& client, std::uint32_t number,
                         const Map::Operation& operation) {
   Answer answer = Answer::disconnected;
   history_.call(number, operation,
-                [&] { return scenarios::execute_on<RepeatedWords>(client, operation, answer); });
+                [&] { return scenarios::execute_on(client, operation, Coding(), answer); });
   return answer != Answer::disconnected;
 }
 

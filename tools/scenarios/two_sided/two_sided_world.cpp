@@ -80,8 +80,9 @@ std::unique_ptr<two_sided::Client> TwoSidedWorld::connect(fabric::Host& host) {
 bool TwoSidedWorld::execute(two_sided::Client& client, std::uint32_t number,
                             const Map::Operation& operation) {
   Answer answer = Answer::disconnected;
-  history_.call(number, operation,
-                [&] { return scenarios::execute_on<scenarios::Texts>(client, operation, answer); });
+  history_.call(number, operation, [&] {
+    return scenarios::execute_on(client, operation, scenarios::Texts(), answer);
+  });
   return answer != Answer::disconnected;
 }
 
