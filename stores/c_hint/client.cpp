@@ -110,9 +110,10 @@ void Client::keep(std::span<const std::byte> key, const RemotePointer& pointer,
 }
 
 Verifier Client::verifier() const {
-  if (hello_.uses_checksums == 0) return Verification::versions;
-  if (hello_.has_keyed_checksums == 0) return Verification::checksum;
-  return {Verification::checksum, stores::Checksum::keyed(hello_.incarnation)};
+  if (hello_.uses_checksums == 0) return {.verification = Verification::versions};
+  if (hello_.has_keyed_checksums == 0) return {.verification = Verification::checksum};
+  return {.verification = Verification::checksum,
+          .checksum = stores::Checksum::keyed(hello_.incarnation)};
 }
 
 // GET

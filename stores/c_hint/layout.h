@@ -46,11 +46,8 @@ std::uint64_t hash_of_key(std::span<const std::byte> key);
 
 // The last word of items.
 struct Verifier {
-  Verifier(Verification kind, const stores::Checksum& used = {})  // NOLINT: it is one
-      : verification(kind), checksum(used) {}
-
-  Verification verification;
-  stores::Checksum checksum;  // with Verification::checksum
+  Verification verification = Verification::versions;
+  stores::Checksum checksum{};  // with Verification::checksum
 };
 
 // A live item. `version` is even.

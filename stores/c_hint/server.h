@@ -28,7 +28,7 @@ struct ServerStatistics {
 
 // The server's memory and books, for checkers.
 struct ServerInspection {
-  Verifier verifier = Verification::versions;
+  Verifier verifier;
   std::vector<std::byte> memory;  // the items
   std::map<Item, Descriptor> descriptors;
   std::map<std::uint64_t, std::uint64_t> allocated;     // sizes of blocks, by offset

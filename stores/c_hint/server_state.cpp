@@ -50,9 +50,10 @@ ServerInspection ServerState::inspect() const {
 // Connections
 
 Verifier ServerState::verifier() const {
-  if (!options_.uses_checksums()) return Verification::versions;
-  if (!options_.safeguards.keyed_checksums) return Verification::checksum;
-  return {Verification::checksum, stores::Checksum::keyed(incarnation_)};
+  if (!options_.uses_checksums()) return {.verification = Verification::versions};
+  if (!options_.safeguards.keyed_checksums) return {.verification = Verification::checksum};
+  return {.verification = Verification::checksum,
+          .checksum = stores::Checksum::keyed(incarnation_)};
 }
 
 ServerHello ServerState::hello() const {

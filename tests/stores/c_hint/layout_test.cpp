@@ -26,9 +26,9 @@ constexpr std::array both{Verification::versions, Verification::checksum};
 
 TEST(Item, ContainsKeyAndValue) {
   for (const Verification verification : both) {
-    const auto item = make_item(verification, 6, bytes_of("key"), bytes_of("value"));
+    const auto item = make_item({verification}, 6, bytes_of("key"), bytes_of("value"));
     EXPECT_EQ(item.size(), 40U);
-    const auto view = parse_item(verification, item);
+    const auto view = parse_item({verification}, item);
     ASSERT_TRUE(view.has_value());
     EXPECT_EQ(view->header.version, 6U);
     EXPECT_EQ(view->header.state, ItemState::live);
@@ -39,20 +39,20 @@ TEST(Item, ContainsKeyAndValue) {
 
 TEST(Item, IsTheSameWhenItIsMarked) {
   for (const Verification verification : both) {
-    auto item = make_item(verification, 6, bytes_of("key"), bytes_of("value"));
+    auto item = make_item({verification}, 6, bytes_of("key"), bytes_of("value"));
     item[state_offset] = static_cast<std::byte>(ItemState::deleted);
-    const auto view = parse_item(verification, item);
+    const auto view = parse_item({verification}, item);
     ASSERT_TRUE(view.has_value());
     EXPECT_EQ(view->header.state, ItemState::deleted);
   }
 }
 
 TEST(Item, DoesNotVerifyWithDifferentOrOddVersions) {
-  auto item = make_item(Verification::versions, 6, bytes_of("key"), bytes_of("value"));
+  auto item = make_item({Verification::versions}, 6, bytes_of("key"), bytes_of("value"));
   item.back() ^= std::byte{1};
-  EXPECT_FALSE(parse_item(Verification::versions, item));
-  EXPECT_FALSE(parse_item(Verification::versions,
-                          make_item(Verification::versions, 7, bytes_of("key"), {})));
+  EXPECT_FALSE(parse_item({Verification::versions}, item));
+  EXPECT_FALSE(parse_item({Verification::versions},
+                          make_item({Verification::versions}, 7, bytes_of("key"), {})));
 }
 
 // Words of two values that an adversary has chosen, under the checksum of the first one.
@@ -60,8 +60,8 @@ TEST(Item, MixturesThatAnAdversaryHasChosenVerifyByTheCrcOnly) {
   constexpr std::size_t pairs = 2;
   constexpr std::size_t margin = 7;  // behind the key of one byte
   for (const bool is_keyed : {false, true}) {
-    const Verifier verifier(Verification::checksum,
-                            is_keyed ? stores::Checksum::keyed(3) : stores::Checksum());
+    const Verifier verifier{Verification::checksum,
+                            is_keyed ? stores::Checksum::keyed(3) : stores::Checksum()};
     const auto item_of = [&](std::string_view word) {
       return make_item(verifier, 6, bytes_of("k"),
                        scenarios::colliding_value(bytes_of(word), pairs, margin));
@@ -79,27 +79,28 @@ TEST(Item, MixturesThatAnAdversaryHasChosenVerifyByTheCrcOnly) {
 
 TEST(Item, RejectsLengthsThatDoNotFit) {
   for (const Verification verification : both) {
-    auto item = make_item(verification, 6, bytes_of("key"), bytes_of("value"));
+    auto item = make_item({verification}, 6, bytes_of("key"), bytes_of("value"));
     item.resize(item.size() + 8);
-    EXPECT_FALSE(parse_item(verification, item));
-    EXPECT_FALSE(parse_item(verification, std::vector<std::byte>(64, std::byte{0xfe})));
-    EXPECT_FALSE(parse_item(verification, {}));
+    EXPECT_FALSE(parse_item({verification}, item));
+    EXPECT_FALSE(parse_item({verification}, std::vector<std::byte>(64, std::byte{0xfe})));
+    EXPECT_FALSE(parse_item({verification}, {}));
   }
 }
 
 // A READ moves words one by one, so a client may get words of two items at the same place.
 RC_GTEST_PROP(Item, MixturesDoNotVerifyByChecksum, ()) {
   const std::uint64_t version = 2 * *rc::gen::inRange<std::uint64_t>(1, 3);
-  const auto first = make_item(Verification::checksum, version, bytes_of("key"),
+  const auto first = make_item({Verification::checksum}, version, bytes_of("key"),
                                bytes_of(std::string(24, *rc::gen::inRange('a', 'z'))));
   const std::uint64_t other_version = 2 * *rc::gen::inRange<std::uint64_t>(1, 3);
-  const auto second = make_item(Verification::checksum, other_version, bytes_of("key"),
+  const auto second = make_item({Verification::checksum}, other_version, bytes_of("key"),
                                 bytes_of(std::string(24, *rc::gen::inRange('a', 'z'))));
   auto mixture = first;
   for (std::size_t at = 0; at < mixture.size(); at += fabric::word_bytes) {
     if (*rc::gen::arbitrary<bool>()) std::memcpy(&mixture[at], &second[at], fabric::word_bytes);
   }
-  RC_ASSERT(mixture == first || mixture == second || !parse_item(Verification::checksum, mixture));
+  RC_ASSERT(mixture == first || mixture == second ||
+            !parse_item({Verification::checksum}, mixture));
 }
 
 TEST(Layout, IsThatOfItsDocument) {

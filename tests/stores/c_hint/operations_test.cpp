@@ -224,7 +224,7 @@ TEST(Reclamation, MarksReplacedItems) {
   ASSERT_EQ(run.server.waiting.size(), 1U);
   const std::uint64_t offset = run.server.waiting.begin()->second;
   const auto view =
-      c_hint::parse_item(c_hint::Verification::versions,
+      c_hint::parse_item({c_hint::Verification::versions},
                          std::span(run.server.memory).subspan(offset, c_hint::item_bytes_of(3, 3)));
   ASSERT_TRUE(view.has_value());
   EXPECT_EQ(view->header.state, c_hint::ItemState::deleted);
