@@ -18,6 +18,7 @@ OperationStatistics& OperationStatistics::operator+=(const OperationStatistics& 
   reused_blocks += other.reused_blocks;
   directory_reads += other.directory_reads;
   splits += other.splits;
+  helped_splits += other.helped_splits;
   reconnections += other.reconnections;
   return *this;
 }
@@ -62,7 +63,7 @@ Answer Client::look_up(std::span<const std::byte> key, std::vector<std::byte>& v
     const Look absence = state_.confirm_absence(*route);
     if (absence == Look::done) return Answer::not_found;
     if (absence == Look::broken) continue;
-    if (const auto answer = state_.wait_for_split(waits)) return *answer;
+    if (const auto answer = state_.wait_for_split(waits, route->own().hash())) return *answer;
   }
   return Answer::disconnected;
 }
@@ -94,7 +95,7 @@ Answer Client::try_to_remove(std::span<const std::byte> key) {
     const Look absence = copies.empty() ? state_.confirm_absence(*route) : Look::changed;
     if (absence == Look::done) return Answer::not_found;
     if (absence == Look::broken) continue;
-    if (const auto answer = state_.wait_for_split(waits)) return *answer;
+    if (const auto answer = state_.wait_for_split(waits, route->own().hash())) return *answer;
   }
   return Answer::disconnected;
 }

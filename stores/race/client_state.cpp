@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "stores/exchange/reconnect.h"
+#include "stores/race/split.h"
 
 namespace falafel::race {
 
@@ -28,8 +29,9 @@ bool ClientState::ensure_connected() {
     ++counts.operation.reconnections;
     is_lost = connection->node().incarnation != incarnation;
     if (is_lost) return false;
-  } while (!connection->read_directory(directory) && host.now_ns() < deadline_ns);
-  return connection->is_up();
+    if (connection->read_directory(directory) && connection->is_up()) return true;
+  } while (host.now_ns() < deadline_ns);
+  return false;
 }
 
 bool ClientState::read_directory() {
@@ -37,27 +39,30 @@ bool ClientState::read_directory() {
   return connection->read_directory(directory);
 }
 
-// A locked entry is read again first, because the split may be over.
+// An entry that a split changes is read again first, because the split may be over. Index s mod 2^d
+// leads to the same old subtable before, during and after its split.
 std::optional<ClientState::Route> ClientState::route_for(std::span<const std::byte> key) {
   const KeyHash hash = hash_of(key, connection->node().hash_seed);
   const auto entry_of_key = [&] { return decode_entry(directory[hash.first % directory.size()]); };
-  if (entry_of_key().is_locked && !read_directory()) return std::nullopt;
+  if (entry_of_key().state != EntryState::settled && !read_directory()) return std::nullopt;
   const DirectoryEntry entry = entry_of_key();
+  const std::uint64_t top =
+      entry.local_depth == 0 ? 0 : std::uint64_t{1} << (entry.local_depth - 1);
+  const bool is_changing = entry.state != EntryState::settled && (hash.first & top) != 0;
   Route route;
   const auto add = [&](std::uint64_t subtable) {
     route.searches.emplace_back(host, *connection, options, counts.operation, key, subtable);
   };
-  const std::uint64_t top =
-      entry.local_depth == 0 ? 0 : std::uint64_t{1} << (entry.local_depth - 1);
-  const bool is_moving = entry.is_locked && (hash.first & top) != 0;
-  const bool old_first = options.safeguards.old_subtable_first;
   const auto add_old = [&] {
     add(decode_entry(directory[hash.suffix(entry.local_depth) ^ top]).subtable);
   };
-  if (is_moving && old_first) add_old();
+  const bool old_first = options.safeguards.old_subtable_first;
+  const bool is_prepared = is_changing && entry.state == EntryState::prepared;
+  if (is_prepared || (is_changing && old_first)) add_old();
+  if (is_prepared) return route;
   route.target = route.searches.size();
   add(entry.subtable);
-  if (is_moving && !old_first) add_old();
+  if (is_changing && !old_first) add_old();
   return route;
 }
 
@@ -82,14 +87,21 @@ Look ClientState::confirm_absence(Route& route) {
   return route.own().is_in_place() ? Look::done : Look::changed;
 }
 
-std::optional<Answer> ClientState::wait_for_split(std::uint32_t& waits) {
-  if (++waits > options.most_split_waits) return Answer::busy;
+// If a READ or a CAS fails, the next operation finds the connection down.
+std::optional<Answer> ClientState::wait_for_split(std::uint32_t& waits, const KeyHash& hash) {
+  if (++waits > options.most_split_waits) {
+    if (!options.safeguards.helped_splits) return Answer::busy;
+    waits = 0;
+    Split(*this, hash).help();
+    return std::nullopt;
+  }
   back_off();
-  read_directory();  // if it fails, the next operation finds the connection down
+  read_directory();
   return std::nullopt;
 }
 
 void ClientState::free_block_of(std::uint64_t word) {
+  if (options.block_reuse == BlockReuse::never) return;
   const Slot slot = decode(word);
   const std::uint64_t tag = options.safeguards.block_tags ? (slot.tag + 1) % tag_limit : 0;
   pool.free({.offset = slot.offset(), .units = slot.units, .tag = tag, .was_used = true});

@@ -40,8 +40,9 @@ struct ClientState {
   // After a look that has found nothing: the key was in none of its slots, or (changed) it belongs
   // to another subtable by now.
   Look confirm_absence(Route& route);
-  // The headers say that the key is elsewhere, or its slot is frozen. Nothing: look again.
-  std::optional<Answer> wait_for_split(std::uint32_t& waits);
+  // The headers say that the key is elsewhere, or its slot is frozen. Finishes the split of another
+  // client after enough waits. Nothing: look again.
+  std::optional<Answer> wait_for_split(std::uint32_t& waits, const KeyHash& hash);
   // The block of a word that this client has removed from its slot becomes this client's.
   void free_block_of(std::uint64_t word);
   // Waits after a lost CAS.
@@ -55,6 +56,7 @@ struct ClientState {
   bool is_lost = false;  // the node that this client knew is gone
   stores::OperationCounts<OperationStatistics> counts{};
   BlockPool pool{};
+  std::optional<std::uint64_t> spare_subtable{};  // of a split that another client began earlier
   std::vector<std::uint64_t> directory{};
   std::unique_ptr<Connection> connection{};
 };

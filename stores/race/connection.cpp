@@ -141,13 +141,15 @@ bool Connection::read_bucket(std::uint64_t offset, Bytes& bytes) {
   return true;
 }
 
-bool Connection::write_word(std::span<const std::uint64_t> offsets, std::uint64_t word) {
-  std::memcpy(end_.own_bytes(0, sizeof word).data(), &word, sizeof word);
+bool Connection::write_copies(std::span<const std::uint64_t> offsets,
+                              std::span<const std::byte> bytes) {
+  std::ranges::copy(bytes, end_.own_bytes(buckets_offset(), bytes.size()).begin());
   while (!offsets.empty()) {
     const auto now = offsets.first(std::min<std::size_t>(offsets.size(), blocks_at_a_time));
     std::vector<fabric::WorkRequest> chain;
     for (const std::uint64_t offset : now) {
-      chain.push_back(end_.own_request(0, node_.memory_key, offset, sizeof word));
+      chain.push_back(end_.own_request(buckets_offset(), node_.memory_key, offset,
+                                       static_cast<std::uint32_t>(bytes.size())));
       chain.back().opcode = fabric::Opcode::write;
     }
     if (!end_.read(chain)) return false;
@@ -156,15 +158,19 @@ bool Connection::write_word(std::span<const std::uint64_t> offsets, std::uint64_
   return true;
 }
 
-// The depth first, and then the entries that are in use.
+// The depth first, and then the entries that are in use. If one of them shows that the directory
+// has grown meanwhile, both are read again.
 bool Connection::read_directory(std::vector<std::uint64_t>& entries) {
   std::uint64_t depth = 0;
-  if (!read_word(Geometry::depth_offset, depth)) return false;
-  depth = std::min<std::uint64_t>(depth, geometry_.most_depth);
-  const std::uint64_t length = fabric::word_bytes << depth;
-  if (!read(directory_offset(), Geometry::entry_offset(0), length)) return false;
-  entries.resize(std::uint64_t{1} << depth);
-  std::memcpy(entries.data(), end_.own_bytes(directory_offset(), length).data(), length);
+  const auto is_deeper = [&](std::uint64_t word) { return settled_depth(word) > depth; };
+  do {
+    if (!read_word(Geometry::depth_offset, depth)) return false;
+    depth = std::min<std::uint64_t>(depth, geometry_.most_depth);
+    const std::uint64_t length = fabric::word_bytes << depth;
+    if (!read(directory_offset(), Geometry::entry_offset(0), length)) return false;
+    entries.resize(std::uint64_t{1} << depth);
+    std::memcpy(entries.data(), end_.own_bytes(directory_offset(), length).data(), length);
+  } while (std::ranges::any_of(entries, is_deeper));
   return true;
 }
 

@@ -56,8 +56,8 @@ class Connection final : private stores::Recipient {
   bool read_directory(std::vector<std::uint64_t>& entries);
   bool read_word(std::uint64_t offset, std::uint64_t& word);
   bool read_bucket(std::uint64_t offset, Bytes& bytes);
-  // WRITEs the same word to all of these places.
-  bool write_word(std::span<const std::uint64_t> offsets, std::uint64_t word);
+  // WRITEs the same bytes, at most those of a bucket, to all of these places.
+  bool write_copies(std::span<const std::uint64_t> offsets, std::span<const std::byte> bytes);
   // The offset of new memory; 0: there is none.
   bool allocate(std::uint64_t bytes, std::uint64_t& offset);
 

@@ -61,9 +61,17 @@ class Inspector {
                                 .suffix = static_cast<std::uint32_t>(
                                     index & ((std::uint64_t{1} << entry.local_depth) - 1))};
     if (!subtables_.insert(entry.subtable).second) return;
+    const bool is_split = entry.state != EntryState::settled || has_prepared_sibling(index, entry);
     for (std::uint64_t bucket = 0; bucket < layout_.buckets(); ++bucket) {
-      inspect_bucket(entry.subtable, bucket, expected, entry.is_locked);
+      inspect_bucket(entry.subtable, bucket, expected, is_split);
     }
+  }
+
+  // A client has begun to split the entry's subtable.
+  bool has_prepared_sibling(std::uint64_t index, const DirectoryEntry& entry) const {
+    if (entry.local_depth >= node_.geometry.most_depth) return false;
+    const std::uint64_t sibling = index | std::uint64_t{1} << entry.local_depth;
+    return decode_entry(word(Geometry::entry_offset(sibling))).state == EntryState::prepared;
   }
 
   void inspect_bucket(std::uint64_t subtable, std::uint64_t bucket, const BucketHeader& expected,
@@ -77,7 +85,7 @@ class Inspector {
     }
     for (std::uint64_t slot = 0; slot < layout_.slots_per_bucket(); ++slot) {
       const std::uint64_t value = word(offset + SubtableLayout::slot_offset(slot));
-      if (value == empty_slot) continue;
+      if (value == empty_slot || (is_split && value == reserved_slot)) continue;
       inspect_slot(subtable, bucket, decode(value), is_split ? BucketHeader() : expected);
     }
   }

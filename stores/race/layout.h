@@ -67,9 +67,14 @@ static_assert(
     Slot{.fingerprint = 255, .units = 7, .is_tentative = true, .tag = 9, .unit = 3});
 
 // The same word while a split moves its slot.
-constexpr std::uint64_t frozen(std::uint64_t word) {
-  return word | std::uint64_t{1} << frozen_shift;
-}
+inline constexpr std::uint64_t frozen_bit = std::uint64_t{1} << frozen_shift;
+constexpr std::uint64_t frozen(std::uint64_t word) { return word | frozen_bit; }
+constexpr std::uint64_t thawed(std::uint64_t word) { return word & ~frozen_bit; }
+
+// A slot of a new subtable that waits for the one at the same place of the old subtable. It has no
+// block, and is not empty.
+inline constexpr std::uint64_t reserved_slot = frozen_bit;
+constexpr bool has_block(std::uint64_t word) { return decode(word).units != 0; }
 
 // -------------------------------------------------------------------------------------------------
 // Buckets and subtables
@@ -122,22 +127,42 @@ class SubtableLayout {
 
 inline constexpr std::uint32_t most_depth = 16;
 
+// The state of an entry within one local depth. An entry passes through them in this order, and
+// then its depth grows, so none of its words occurs twice.
+enum class EntryState : std::uint8_t {
+  prepared,  // it leads to a new subtable that is not in use yet
+  moving,    // slots move from the old subtable to the new one
+  settled,
+};
+
 // An entry of the directory, one word.
 struct DirectoryEntry {
-  bool is_locked = false;
+  EntryState state = EntryState::settled;
   std::uint64_t local_depth = 0;
   std::uint64_t subtable = 0;  // its offset, 48 bits
 
   friend bool operator==(const DirectoryEntry&, const DirectoryEntry&) = default;
 };
 constexpr std::uint64_t encode(const DirectoryEntry& entry) {
-  return entry.subtable << 16 | entry.local_depth << 8 | std::uint64_t{entry.is_locked};
+  return entry.subtable << 16 | entry.local_depth << 8 | static_cast<std::uint64_t>(entry.state);
 }
 constexpr DirectoryEntry decode_entry(std::uint64_t word) {
-  return {.is_locked = (word & 0xff) != 0, .local_depth = word >> 8 & 0xff, .subtable = word >> 16};
+  return {.state = static_cast<EntryState>(word & 0xff),
+          .local_depth = word >> 8 & 0xff,
+          .subtable = word >> 16};
 }
-static_assert(decode_entry(encode(DirectoryEntry{true, 3, 4'096})) ==
-              DirectoryEntry{true, 3, 4'096});
+static_assert(decode_entry(encode(DirectoryEntry{EntryState::moving, 3, 4'096})) ==
+              DirectoryEntry{EntryState::moving, 3, 4'096});
+// The depth of the last split of this entry that is over. The global depth is at least that.
+constexpr std::uint64_t settled_depth(std::uint64_t word) {
+  const DirectoryEntry entry = decode_entry(word);
+  return entry.local_depth - (entry.state == EntryState::settled ? 0 : 1);
+}
+// `entry` has this depth and state, or has had them.
+constexpr bool has_reached(const DirectoryEntry& entry, const DirectoryEntry& other) {
+  return entry.local_depth > other.local_depth ||
+         (entry.local_depth == other.local_depth && entry.state >= other.state);
+}
 
 // The places of all parts of the memory.
 struct Geometry {

@@ -48,14 +48,19 @@ struct Safeguards {
   // A client that finds nothing reads the headers again. Excludes: a READ takes the header of a
   // bucket before a split, and its slots after it.
   bool absence_validation = false;
+  // A client that has waited most_split_waits times for a split finishes it. Excludes: the client
+  // that splits a subtable dies, and operations on this subtable answer `busy` forever.
+  bool helped_splits = false;
 
+  friend bool operator==(const Safeguards&, const Safeguards&) = default;
   static constexpr Safeguards published() { return {}; }
   static constexpr Safeguards hardened() {
     return {.tentative_inserts = true,
             .block_tags = true,
             .frozen_moves = true,
             .old_subtable_first = true,
-            .absence_validation = true};
+            .absence_validation = true,
+            .helped_splits = true};
   }
 };
 
@@ -64,7 +69,7 @@ struct SafeguardDescription {
   bool Safeguards::*enabled;
   bool is_published;
 };
-inline constexpr std::array<SafeguardDescription, 8> safeguard_descriptions{{
+inline constexpr std::array<SafeguardDescription, 9> safeguard_descriptions{{
     {"block-checksums", &Safeguards::block_checksums, true},
     {"duplicate-removal", &Safeguards::duplicate_removal, true},
     {"tentative-inserts", &Safeguards::tentative_inserts, false},
@@ -73,12 +78,16 @@ inline constexpr std::array<SafeguardDescription, 8> safeguard_descriptions{{
     {"frozen-moves", &Safeguards::frozen_moves, false},
     {"old-subtable-first", &Safeguards::old_subtable_first, false},
     {"absence-validation", &Safeguards::absence_validation, false},
+    {"helped-splits", &Safeguards::helped_splits, false},
 }};
 
 // The copy of a key that stays when an insert finds several. All clients must agree.
 enum class KeptCopy : std::uint8_t { lowest_slot, highest_slot };
 // The slot that an insert takes in the combined bucket that it has chosen.
 enum class SlotOrder : std::uint8_t { main_first, overflow_first };
+// The use of a block that a slot has left: none, or the next PUT of the client that removed it,
+// which needs Safeguards::block_tags.
+enum class BlockReuse : std::uint8_t { never, at_once };
 
 // One set of options for both sides. The node announces what clients need to know of its half.
 struct Options {
@@ -100,8 +109,10 @@ struct Options {
   // The client.
   KeptCopy kept_copy = KeptCopy::lowest_slot;
   SlotOrder slot_order = SlotOrder::main_first;
+  BlockReuse block_reuse = BlockReuse::never;
   std::uint64_t longest_back_off_ns = 20'000;  // after a lost CAS; random
-  // An operation that has waited this often for a split answers `busy`.
+  // An operation that has waited this often for a split finishes it (Safeguards::helped_splits), or
+  // answers `busy`.
   std::uint32_t most_split_waits = 1'000;
   // An operation tries this long to reach the node, and waits this long for a reply.
   std::uint64_t server_timeout_ns = 20'000'000'000;

@@ -79,10 +79,14 @@ Put::Step Put::attempt() {
   if (look == Look::changed) return std::nullopt;
   if (!copies.empty()) {
     const SeenSlot& slot = copies.front().slot;
-    return decode(slot.word).is_frozen ? client_.wait_for_split(waits_) : update(slot);
+    return decode(slot.word).is_frozen ? wait_for_split(*route) : update(slot);
   }
   const bool is_misplaced = client_.options.safeguards.header_checks && !route->own().is_in_place();
-  return is_misplaced ? client_.wait_for_split(waits_) : insert(*route);
+  return is_misplaced ? wait_for_split(*route) : insert(*route);
+}
+
+Put::Step Put::wait_for_split(Route& route) {
+  return client_.wait_for_split(waits_, route.own().hash());
 }
 
 Put::Step Put::update(const SeenSlot& slot) {
@@ -103,7 +107,7 @@ Put::Step Put::update(const SeenSlot& slot) {
 Put::Step Put::insert(Route& route) {
   const bool is_tentative = client_.options.safeguards.tentative_inserts;
   const auto slot = route.own().empty_slot();
-  if (!slot) return split(route.own().hash());
+  if (!slot) return split(route);
   std::uint64_t found = 0;
   if (!client_.connection->swap(*slot, empty_slot, word(is_tentative), found)) {
     return is_tentative ? lose_block() : lose_block_in_doubt();
@@ -115,10 +119,10 @@ Put::Step Put::insert(Route& route) {
   return is_tentative ? confirm(route, *slot) : remove_duplicates(route, *slot);
 }
 
-Put::Step Put::split(const KeyHash& hash) {
-  switch (Split(client_, hash).run()) {
+Put::Step Put::split(Route& route) {
+  switch (Split(client_, route.own().hash()).run()) {
     case Split::Outcome::done: return std::nullopt;
-    case Split::Outcome::locked: return client_.wait_for_split(waits_);
+    case Split::Outcome::in_progress: return wait_for_split(route);
     case Split::Outcome::full: return Answer::table_full;
     case Split::Outcome::out_of_memory: return Answer::out_of_memory;
     case Split::Outcome::broken: break;
@@ -136,7 +140,7 @@ Put::Step Put::confirm(Route& route, std::uint64_t slot) {
   if (rivals == Rivals::stored_copy) return withdraw(slot);
   if (rivals == Rivals::misplaced) {
     const Step withdrawn = withdraw(slot);
-    return block_ ? client_.wait_for_split(waits_) : withdrawn;
+    return block_ ? wait_for_split(route) : withdrawn;
   }
   std::uint64_t found = 0;
   if (!client_.connection->swap(slot, word(true), word(false), found)) {
@@ -205,7 +209,7 @@ Put::Step Put::remove_duplicates(Route& route, std::uint64_t slot) {
     }
     if (found != own_word) return Answer::stored;
     block_ = own_block;
-    return client_.wait_for_split(waits_);
+    return wait_for_split(route);
   }
   while (look != Look::done || !remove_other_copies(copies)) {
     if (!client_.ensure_connected()) return Answer::unknown_outcome;

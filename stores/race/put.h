@@ -30,7 +30,8 @@ class Put {
   Step take_block();
   Step update(const SeenSlot& slot);
   Step insert(Route& route);
-  Step split(const KeyHash& hash);
+  Step split(Route& route);
+  Step wait_for_split(Route& route);
   Step confirm(Route& route, std::uint64_t slot);
   Step remove_duplicates(Route& route, std::uint64_t slot);
 

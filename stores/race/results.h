@@ -23,6 +23,7 @@ struct OperationStatistics : stores::Traffic {
   std::uint64_t reused_blocks = 0;
   std::uint64_t directory_reads = 0;  // besides that of each new connection
   std::uint64_t splits = 0;
+  std::uint64_t helped_splits = 0;  // of other clients, which this one has finished
   std::uint64_t reconnections = 0;
 
   OperationStatistics& operator+=(const OperationStatistics& other);

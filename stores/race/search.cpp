@@ -60,7 +60,7 @@ std::vector<SeenSlot> Search::candidates(bool tentative) const {
     for (const auto& bucket : {slots.main, slots.overflow}) {
       std::ranges::copy_if(bucket, std::back_inserter(found), [&](const SeenSlot& seen) {
         const Slot slot = decode(seen.word);
-        return !is_empty(seen) && slot.fingerprint == fingerprint() &&
+        return has_block(seen.word) && slot.fingerprint == fingerprint() &&
                (tentative || !slot.is_tentative);
       });
     }

@@ -26,9 +26,11 @@ explorer::CampaignResult run(const explorer::Program& program, std::uint64_t sch
 }
 
 TEST(Race, HoldsWithAllSafeguards) {
-  const auto result = run(*make_program(), 5'000, false);
+  const auto program = make_program();
+  const auto result = run(*program, 5'000, false);
   EXPECT_EQ(describe_findings(result), "");
   EXPECT_EQ(result.unknown, 0U);
+  for (const auto& [name, runs] : program->conditions()) EXPECT_GT(runs, 0U) << name;
 }
 
 class Without : public testing::TestWithParam<race::SafeguardDescription> {};

@@ -23,6 +23,7 @@ using testing::HasSubstr;
 NodeInspection node_with_two_keys() {
   StoreOptions store;
   store.options.safeguards = race::Safeguards::hardened();
+  store.options.block_reuse = race::BlockReuse::at_once;
   store.options.initial_depth = 0;
   const StoreRun run = run_client(store, [](fabric::Host&, race::Client& client) {
     client.set(bytes_of("a"), bytes_of("1"));

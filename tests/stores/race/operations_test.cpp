@@ -110,8 +110,10 @@ TEST(Operations, FillTheTableAndTheHeap) {
   EXPECT_GT(exhausted.server.statistics.refused_allocations, 0U);
 }
 
-TEST(Operations, UseFreedBlocksAgain) {
-  const StoreRun run = run_client(with(Safeguards::hardened()), [](fabric::Host&, Client& client) {
+TEST(Operations, UseFreedBlocksAgainIfAskedTo) {
+  StoreOptions store = with(Safeguards::hardened());
+  store.options.block_reuse = race::BlockReuse::at_once;
+  const StoreRun run = run_client(store, [](fabric::Host&, Client& client) {
     for (int round = 0; round < 500; ++round) {
       ASSERT_EQ(client.set(bytes_of("key"), bytes_of(std::to_string(round))).answer,
                 Answer::stored);
@@ -119,6 +121,21 @@ TEST(Operations, UseFreedBlocksAgain) {
     EXPECT_EQ(text_of(client.get(bytes_of("key")).value), "499");
     EXPECT_EQ(client.statistics().allocations, 1U);
     EXPECT_GT(client.statistics().reused_blocks, 490U);
+  });
+  EXPECT_EQ(describe(run), "");
+}
+
+// As published, updates use up the heap.
+TEST(Operations, UseNoFreedBlockAgainOtherwise) {
+  const StoreRun run = run_client(with(Safeguards::published()), [](fabric::Host&, Client& client) {
+    Answer answer = Answer::stored;
+    std::uint64_t updates = 0;
+    for (; answer == Answer::stored && updates < 10'000; ++updates) {
+      answer = client.set(bytes_of("key"), bytes_of(std::to_string(updates))).answer;
+    }
+    EXPECT_EQ(answer, Answer::out_of_memory);
+    EXPECT_GT(updates, 1'000U);
+    EXPECT_EQ(client.statistics().reused_blocks, 0U);
   });
   EXPECT_EQ(describe(run), "");
 }

@@ -23,6 +23,7 @@ StoreOptions draw_store() {
   options.slot_order =
       *rc::gen::element(race::SlotOrder::main_first, race::SlotOrder::overflow_first);
   options.safeguards = race::Safeguards::hardened();
+  options.block_reuse = race::BlockReuse::at_once;
   store.seed = *rc::gen::arbitrary<std::uint64_t>();
   store.simulation.mtu_bytes = *rc::gen::element<std::uint64_t>(256, 4'096);
   store.simulation.longest_stall_ns = 50 * microsecond_ns;

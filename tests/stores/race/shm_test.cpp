@@ -15,6 +15,7 @@ using stores_test::millisecond_ns;
 race::Options small_options() {
   race::Options options;
   options.safeguards = race::Safeguards::hardened();
+  options.block_reuse = race::BlockReuse::at_once;
   options.groups_per_subtable = 1;
   options.slots_per_bucket = 1;
   options.fingerprint_bits = 1;

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
+#include "stores/race/hashing.h"
 #include "tests/stores/bytes.h"
 #include "tests/stores/race/store.h"
 
@@ -79,6 +81,117 @@ TEST(Split, IsNoticedByAClientWithAnOldDirectory) {
     });
     EXPECT_EQ(describe(store.run()), "");
   }
+}
+
+// The directory has entries for a subtable beyond the two that a split begins with.
+TEST(Split, HidesNoKeyFromAClientWithADeeperDirectory) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    StoreOptions options = growing_store(Safeguards::hardened());
+    options.seed = seed;
+    const auto is_odd = [&](int number) {
+      return race::hash_of(bytes_of(key_of(number)), *options.options.hash_seed).first % 2 == 1;
+    };
+    TestStore store(options);
+    std::vector<int> stored;
+    bool is_filled = false;
+    store.add_client([&](fabric::Host&, Client& client) {
+      std::uint64_t splits_of_even = 0;
+      for (int number = 0; number < 100; ++number) {
+        if (!is_odd(number)) client.set(bytes_of(key_of(number)), bytes_of("even"));
+      }
+      splits_of_even = client.statistics().splits;
+      EXPECT_GE(splits_of_even, 3U);
+      for (int number = 0; number < 100; ++number) {
+        if (!is_odd(number)) continue;
+        EXPECT_EQ(client.set(bytes_of(key_of(number)), bytes_of("odd")).answer, Answer::stored);
+        stored.push_back(number);
+      }
+      EXPECT_GE(client.statistics().splits, splits_of_even + 2);
+      is_filled = true;
+    });
+    store.add_client([&](fabric::Host& host, Client& client) {
+      while (!is_filled) {
+        for (std::size_t at = 0; at < stored.size(); ++at) {
+          EXPECT_EQ(client.get(bytes_of(key_of(stored[at]))).answer, Answer::found) << stored[at];
+        }
+        host.sleep_until(host.now_ns() + microsecond_ns);
+      }
+    });
+    EXPECT_EQ(describe(store.run()), "");
+  }
+}
+
+// A key that moves at each split, and keys that make its subtable split and stay behind.
+class MovingKey {
+ public:
+  static constexpr int most_depth = 6;
+
+  explicit MovingKey(std::uint64_t hash_seed) : hash_seed_(hash_seed) {
+    key_ = next(most_depth, (1U << most_depth) - 1);
+  }
+  std::string key() const { return key_; }
+  // Three keys of its subtable of this depth.
+  std::vector<std::string> others(int depth) {
+    std::vector<std::string> keys;
+    for (int count = 0; count < 3; ++count) keys.push_back(next(depth + 1, (1U << depth) - 1));
+    return keys;
+  }
+
+ private:
+  std::string next(int bits, std::uint64_t suffix) {
+    while (true) {
+      std::string key = key_of(number_++);
+      const auto hash = race::hash_of(bytes_of(key), hash_seed_);
+      if (hash.suffix(static_cast<std::uint64_t>(bits)) == suffix) return key;
+    }
+  }
+
+  std::uint64_t hash_seed_;
+  int number_ = 0;
+  std::string key_;
+};
+
+// GETs of a key that moves, by a client whose READs are slow, that do not find it.
+std::uint64_t misses(const Safeguards& safeguards, std::uint64_t seed) {
+  StoreOptions options = growing_store(safeguards);
+  options.options.groups_per_subtable = 1;
+  options.options.slots_per_bucket = 1;
+  options.options.most_depth = MovingKey::most_depth;
+  options.simulation.longest_stall_ns = 500 * microsecond_ns;
+  options.simulation.set_fault_rate(sim::FaultKind::late_packets, 20);
+  options.seed = seed;
+  MovingKey moving(*options.options.hash_seed);
+  TestStore store(options);
+  bool is_stored = false;
+  bool is_over = false;
+  std::uint64_t missed = 0;
+  store.add_client([&](fabric::Host&, Client& client) {
+    client.set(bytes_of(moving.key()), bytes_of("value"));
+    is_stored = true;
+    for (int depth = 0; depth < MovingKey::most_depth; ++depth) {
+      for (const std::string& key : moving.others(depth)) client.set(bytes_of(key), bytes_of("v"));
+    }
+    is_over = true;
+  });
+  store.add_client([&](fabric::Host& host, Client& client) {
+    while (!is_stored) host.sleep_until(host.now_ns() + microsecond_ns);
+    while (!is_over) {
+      missed += client.get(bytes_of(moving.key())).answer == Answer::not_found ? 1 : 0;
+    }
+  });
+  EXPECT_EQ(describe(store.run()), "");
+  return missed;
+}
+
+TEST(Split, HidesNoKeyFromAReadThatTakesItsHeaderEarly) {
+  Safeguards without = Safeguards::hardened();
+  without.absence_validation = false;
+  std::uint64_t missed = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    EXPECT_EQ(misses(Safeguards::hardened(), seed), 0U);
+    missed += misses(without, seed);
+  }
+  EXPECT_GT(missed, 0U);
 }
 
 TEST(Split, EndsAtTheLargestDepth) {

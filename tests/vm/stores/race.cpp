@@ -10,6 +10,7 @@ namespace {
 race::Options race_options(const Settings& settings) {
   race::Options options;
   options.safeguards = race::Safeguards::hardened();
+  options.block_reuse = race::BlockReuse::at_once;
   options.groups_per_subtable = 1;
   options.slots_per_bucket = 2;
   options.fingerprint_bits = 1;

@@ -36,10 +36,16 @@ class RaceClient final : public StoreClient {
   std::unique_ptr<race::Client> client_;
 };
 
+// Blocks per key of a store that never uses a block again.
+constexpr std::uint64_t blocks_per_key = 9;
+
 // A table that holds all keys from the start.
 race::Options options_for(const Demand& demand, const race::Safeguards& safeguards) {
   race::Options options;
   options.safeguards = safeguards;
+  // As SMART and SepHash, which follow the paper, the published store never frees a block.
+  const bool reuses = safeguards.block_tags;
+  options.block_reuse = reuses ? race::BlockReuse::at_once : race::BlockReuse::never;
   const std::uint64_t block_bytes =
       race::units_of(race::block_bytes_of(demand.key_bytes, demand.value_bytes)) * race::unit_bytes;
   const double slots = static_cast<double>(demand.keys) / demand.table_load;
@@ -53,7 +59,8 @@ race::Options options_for(const Demand& demand, const race::Safeguards& safeguar
   const std::uint64_t clients = demand.clients + 1;
   options.heap_bytes =
       std::bit_ceil(subtables * std::bit_ceil(subtable.bytes()) +
-                    (demand.keys + clients) * block_bytes + 2 * clients * options.segment_bytes);
+                    (demand.keys * (reuses ? 1 : blocks_per_key) + clients) * block_bytes +
+                    2 * clients * options.segment_bytes);
   options.max_clients = static_cast<std::uint32_t>(clients);
   options.acknowledge_timeout_ns = acknowledge_timeout_ns;
   options.retry_count = retry_count;

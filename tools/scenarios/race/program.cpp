@@ -10,14 +10,19 @@
 namespace falafel::race_scenario {
 namespace {
 
+std::string draw_key(check::Draw& draw) {
+  return key_names[draw.below(draw.below(2) == 0 ? popular_keys : key_names.size())];
+}
+
 check::Workload<Map> workload() {
-  return {.clients = {1, 4}, .operations = {1, 8}, .draw = [](check::Draw& draw) -> Map::Operation {
-            const std::uint64_t kind = draw.below(10);
-            const std::string key = key_names[draw.below(key_names.size())];
-            if (kind < 4) return Map::Get{key};
-            if (kind >= 8) return Map::Remove{key};
-            return Map::Set{key, std::to_string(1 + draw.below(999))};
-          }};
+  return {
+      .clients = {1, 4}, .operations = {1, 10}, .draw = [](check::Draw& draw) -> Map::Operation {
+        const std::uint64_t kind = draw.below(10);
+        const std::string key = draw_key(draw);
+        if (kind < 3) return Map::Get{key};
+        if (kind >= 8) return Map::Remove{key};
+        return Map::Set{key, std::to_string(1 + draw.below(999))};
+      }};
 }
 
 // All connections are reliable, and the paper says nothing about a memory node that starts again.

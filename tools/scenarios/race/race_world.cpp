@@ -1,5 +1,6 @@
 #include "tools/scenarios/race/race_world.h"
 
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -32,6 +33,7 @@ struct RaceWorld::Conditions {
   check::Condition& other_key;
   check::Condition& reconnected;
   check::Condition& split;
+  check::Condition& helped;
   check::Condition& went_elsewhere;
 };
 
@@ -48,17 +50,18 @@ RaceWorld::RaceWorld(check::World& world, const check::Plan<Map>& plan)
           .other_key = world.sometimes("a fingerprint matched another key"),
           .reconnected = world.sometimes("a client has connected again"),
           .split = world.sometimes("a subtable was split"),
+          .helped = world.sometimes("a client has finished the split of another one"),
           .went_elsewhere = world.sometimes("a client has read the directory again")})) {}
 
 // The first value of each choice is the simplest.
 race::Options RaceWorld::draw_options() {
   race::Options options;
-  options.groups_per_subtable = world_.one_of<std::uint64_t>({1, 1, 2, 4});
-  options.slots_per_bucket = world_.one_of<std::uint32_t>({1, 2, 1, 3});
+  options.groups_per_subtable = world_.one_of<std::uint64_t>({1, 1, 1, 2, 4});
+  options.slots_per_bucket = world_.one_of<std::uint32_t>({1, 1, 1, 2, 3});
   options.fingerprint_bits = world_.one_of<std::uint32_t>({0, 1, 8});
   options.initial_depth = world_.one_of<std::uint32_t>({0, 0, 1});
   options.most_depth = world_.one_of<std::uint32_t>({3, 3, 2, 1});
-  options.most_split_waits = 100;
+  options.most_split_waits = world_.one_of<std::uint32_t>({100, 100, 10, 1});
   options.heap_bytes = 64 << 10;
   options.segment_bytes = world_.one_of<std::uint32_t>({512, 4'096});
   options.most_block_bytes = 512;
@@ -75,6 +78,8 @@ race::Options RaceWorld::draw_options() {
   for (const race::SafeguardDescription& safeguard : race::safeguard_descriptions) {
     options.safeguards.*safeguard.enabled = world_.safeguard(safeguard.name);
   }
+  const bool is_published = options.safeguards == race::Safeguards::published();
+  options.block_reuse = is_published ? race::BlockReuse::never : race::BlockReuse::at_once;
   return options;
 }
 
@@ -98,21 +103,35 @@ std::unique_ptr<race::Client> RaceWorld::connect(fabric::Host& host) {
 bool RaceWorld::execute(race::Client& client, std::uint32_t number,
                         const Map::Operation& operation) {
   Answer answer = Answer::disconnected;
+  const bool is_alone = working_ == 1;
   history_.call(number, operation,
                 [&] { return scenarios::execute_on(client, operation, Coding(), answer); });
+  world_.check(!is_alone || answer != Answer::busy, std::string(busy_property),
+               "an operation waited for a split, although no other client was left to finish it");
   return answer != Answer::disconnected;
 }
 
 void RaceWorld::work(fabric::Host& host, std::uint32_t number) {
+  const fabric::AtEnd leave([&] { --working_; });
   const auto client = connect(host);
   if (client == nullptr) return;
   const fabric::AtEnd count([&] { note(client->statistics()); });
   for (const Map::Operation& operation : plan_.operations(number)) {
     if (!execute(*client, number, operation)) return;
   }
-  for (const char* const key : key_names) {
+  for (const std::string& key : named_keys()) {
     if (!execute(*client, number, Map::Get{key})) return;
   }
+}
+
+std::set<std::string> RaceWorld::named_keys() const {
+  std::set<std::string> keys;
+  for (std::uint32_t number = 0; number < plan_.clients(); ++number) {
+    for (const Map::Operation& operation : plan_.operations(number)) {
+      keys.insert(std::visit([](const auto& named) { return named.key; }, operation));
+    }
+  }
+  return keys;
 }
 
 void RaceWorld::note(const race::OperationStatistics& statistics) {
@@ -125,6 +144,7 @@ void RaceWorld::note(const race::OperationStatistics& statistics) {
   conditions_->other_key.reached_if(statistics.other_keys > 0);
   conditions_->reconnected.reached_if(statistics.reconnections > 0);
   conditions_->split.reached_if(statistics.splits > 0);
+  conditions_->helped.reached_if(statistics.helped_splits > 0);
   conditions_->went_elsewhere.reached_if(statistics.directory_reads > statistics.splits);
 }
 
@@ -135,6 +155,7 @@ void RaceWorld::judge_memory() {
 }
 
 void RaceWorld::run() {
+  working_ = plan_.clients();
   world_.server("server", [this](fabric::Host& host) { serve(host); });
   world_.clients(plan_.clients(),
                  [this](fabric::Host& host, std::uint32_t number) { work(host, number); });

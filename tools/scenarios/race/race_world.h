@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -23,13 +24,19 @@ namespace falafel::race_scenario {
 
 using Map = checkers::specifications::KeyValueMap;
 
-inline constexpr std::array<const char*, 5> key_names{"a", "b", "c", "d", "e"};
+inline constexpr std::array<const char*, 10> key_names{"a", "b", "c", "d", "e",
+                                                       "f", "g", "h", "i", "j"};
+// Half of the operations take one of the first keys.
+inline constexpr std::uint64_t popular_keys = 3;
 
 // The property of the node's memory at rest.
 inline constexpr std::string_view memory_property = "memory.invariants";
 
 // No client follows a slot to memory that is not in the heap.
 inline constexpr std::string_view pointer_property = "pointers.out-of-bounds";
+
+// No operation gives up on a split while its client is the only one left.
+inline constexpr std::string_view busy_property = "splits.never-end";
 
 class RaceWorld {
  public:
@@ -46,6 +53,7 @@ class RaceWorld {
   void work(fabric::Host& host, std::uint32_t number);
   std::unique_ptr<race::Client> connect(fabric::Host& host);
   bool execute(race::Client& client, std::uint32_t number, const Map::Operation& operation);
+  std::set<std::string> named_keys() const;  // those of all clients' operations
   void note(const race::OperationStatistics& statistics);
   void judge_memory();
 
@@ -54,6 +62,7 @@ class RaceWorld {
   check::History<Map>& history_;
   race::Options options_;
   std::shared_ptr<Conditions> conditions_;
+  std::uint64_t working_ = 0;                 // clients that have neither returned nor crashed
   std::optional<race::NodeInspection> node_;  // when its fibers ended
 };
 
