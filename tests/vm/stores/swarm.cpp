@@ -43,12 +43,12 @@ class SwarmStore final : public Store {
       : server_(settings.server), options_(swarm_options(settings)) {}
 
   Problems serve(fabric::Host& host, const std::function<Problems()>& body) override {
-    std::vector<std::unique_ptr<swarm::Node>> nodes;
+    std::vector<std::unique_ptr<stores::MemoryNode>> nodes;
     std::vector<std::shared_ptr<fabric::MemoryBlock>> memory;
-    for (const swarm::Member& member : members()) {
+    for (const stores::Member& member : members()) {
       swarm::Options options = options_;
       options.service = member.address.service;
-      auto node = swarm::Node::start(host, member.incarnation, options);
+      auto node = swarm::start_node(host, member.incarnation, options);
       if (!node) return {node.error().detail};
       memory.push_back((*node)->memory());
       nodes.push_back(std::move(*node));
@@ -71,8 +71,8 @@ class SwarmStore final : public Store {
   bool says_if_deleted() const override { return false; }
 
  private:
-  std::vector<swarm::Member> members() const {
-    std::vector<swarm::Member> members;
+  std::vector<stores::Member> members() const {
+    std::vector<stores::Member> members;
     for (std::uint16_t node = 0; node <= memory_nodes; ++node) {
       members.push_back(
           {.address = {.host = server_,
