@@ -115,7 +115,7 @@ std::vector<ComparedStore> race_stores() {
       {.name = "race",
        .protocol = "hardened",
        .findings = {.linearizable = {"held in campaigns", "stores/race.md#results"},
-                    .lock_free = {"except splits",
+                    .lock_free = {"after a wait",
                                   "stores/race.md#a-client-that-dies-while-it-splits"},
                     .bounded = {"no", "stores/race.md#operations-that-start-over"}},
        .create = creator(Safeguards::hardened())},

@@ -113,8 +113,10 @@ bool Run::may_fail() const {
 }
 
 void Run::judge_memory() {
-  std::vector<std::shared_ptr<fabric::MemoryBlock>> nodes;
-  for (const Place& place : places_) nodes.push_back(place.lives == 1 ? place.memory : nullptr);
+  std::vector<std::shared_ptr<fabric::MemoryBlock>> nodes(places_.size());
+  std::ranges::transform(places_, nodes.begin(), [](const Place& place) {
+    return place.lives == 1 ? place.memory : nullptr;
+  });
   const auto problems = swarm::find_problems(nodes, options_);
   if (!problems.empty()) world_.fail("swarm.memory", problems.front());
 }
