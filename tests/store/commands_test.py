@@ -473,7 +473,7 @@ class Stores(CommandTest):
             for store in ("c-hint", "pilaf", "pilaf-vo", "nessie-cd", "nessie-sd", "nessie-hy",
                           "race", "swarm", "two-sided-rc", "two-sided-uc", "two-sided-ud",
                           "two-sided-tcp"):
-                printed = self.expect(OK, "fuzz", "--store", store, "--schedules", "200",
+                printed = self.expect(OK, "fuzz", "--store", store, "--schedules", "400",
                                       "--output", folder)
                 self.assertIn(f"{store}, hardened protocol".encode(), printed)
                 self.assertIn(b"all properties held", printed)
