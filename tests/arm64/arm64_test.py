@@ -33,6 +33,7 @@ TESTS = {
     "conformance_test": "*",
     "conformance_shm_test": "*/threads",
     "litmus_test": "*",
+    "fiber_context_test": "-*DeathTest*",
     "simulation_test": "-*DeathTest*",
     "shm_key_table_test": "*",
     "shm_socket_test": "-ShmSocket.KeepsOneOfTheDescriptorsOfAMessage:"
