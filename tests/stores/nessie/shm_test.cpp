@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "fabric/sanitizers.h"
 #include "stores/nessie/client.h"
 #include "stores/nessie/invariants.h"
 #include "stores/nessie/node.h"
@@ -39,7 +40,11 @@ class NessieOnSharedMemory : public stores_test::SharedMemory {
  protected:
   void run(const nessie::Options& options) {
     nodes_.resize(clients);
+#ifdef FALAFEL_THREAD_SANITIZER
+    load_.operations = 2'000;
+#else
     load_.operations = 10'000;  // they take microseconds, so few of them overlap
+#endif
     expected_answers_.insert({Answer::busy, Answer::out_of_memory});
     run_peers([&](fabric::Host& host, std::uint32_t number) { work(host, options, number); });
     EXPECT_GT(most_uses_, 1U);
