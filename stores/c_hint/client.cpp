@@ -198,26 +198,28 @@ std::optional<std::uint64_t> Client::ask(RequestKind kind, std::span<const std::
 
 // SET, REMOVE and ping
 
-Result Client::set(std::span<const std::byte> key, std::span<const std::byte> value) {
+Result Client::set(std::span<const std::byte> key, std::span<const std::byte> value,
+                   std::uint64_t life_ns) {
   report_if_due();
   if (!key.empty() && is_too_large(key, value)) return finish(Answer::value_too_large);
-  return finish(change(RequestKind::set, key, value));
+  return finish(change(RequestKind::set, key, value, life_ns));
 }
 
 Result Client::remove(std::span<const std::byte> key) {
   report_if_due();
   if (is_too_large(key, {})) return finish(Answer::not_found);
-  return finish(change(RequestKind::remove, key, {}));
+  return finish(change(RequestKind::remove, key, {}, 0));
 }
 
 Answer Client::change(RequestKind kind, std::span<const std::byte> key,
-                      std::span<const std::byte> value) {
+                      std::span<const std::byte> value, std::uint64_t life_ns) {
   if (key.empty()) return Answer::invalid_key;
   const std::uint64_t deadline_ns = host_.now_ns() + options_.server_timeout_ns;
   const RequestHeader header{.kind = kind,
                              .request_id = ++last_request_id_,
                              .key_bytes = static_cast<std::uint32_t>(key.size()),
-                             .value_bytes = static_cast<std::uint32_t>(value.size())};
+                             .value_bytes = static_cast<std::uint32_t>(value.size()),
+                             .argument = life_ns};
   while (ensure_connected()) {
     Reply reply;
     const std::uint64_t sent_ns = lease_clock_ns();

@@ -37,7 +37,9 @@ class Client {
   // All of them wait. Keys and values are arbitrary bytes; a key has at least one. They report
   // first if Options::report_interval_ns has passed since the last report.
   GetResult get(std::span<const std::byte> key);
-  Result set(std::span<const std::byte> key, std::span<const std::byte> value);
+  // The key is gone `life_ns` after the server stored the value, by its wall clock. 0: it stays.
+  Result set(std::span<const std::byte> key, std::span<const std::byte> value,
+             std::uint64_t life_ns = 0);
   Result remove(std::span<const std::byte> key);
   Result ping();    // found: the server answers
   Result report();  // found: the server has received it; also if there was nothing to report
@@ -66,7 +68,8 @@ class Client {
   // A request that changes nothing is repeated on the next connection. The time by the clock of
   // leases at which the answered one was sent; nothing: the client is disconnected.
   std::optional<std::uint64_t> ask(RequestKind kind, std::span<const std::byte> key, Reply& reply);
-  Answer change(RequestKind kind, std::span<const std::byte> key, std::span<const std::byte> value);
+  Answer change(RequestKind kind, std::span<const std::byte> key, std::span<const std::byte> value,
+                std::uint64_t life_ns);
   void keep(std::span<const std::byte> key, const RemotePointer& pointer, std::uint64_t sent_ns);
   std::uint64_t end_of_lease_here(std::uint64_t lease_ns, std::uint64_t sent_ns);
   void report_if_due();

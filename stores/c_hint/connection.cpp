@@ -119,9 +119,9 @@ ExchangeOutcome Connection::exchange(const RequestHeader& header, std::span<cons
 ExchangeOutcome Connection::report_by_write(RequestHeader header, std::span<const std::byte> report,
                                             std::uint64_t deadline_ns, Reply& reply) {
   std::ranges::copy(report, end_.own_bytes(report_offset(), report.size()).begin());
-  header.container_bytes = static_cast<std::uint32_t>(report.size());
-  fabric::WorkRequest write =
-      end_.own_request(report_offset(), server_.container_key, 0, header.container_bytes);
+  header.argument = report.size();
+  fabric::WorkRequest write = end_.own_request(report_offset(), server_.container_key, 0,
+                                               static_cast<std::uint32_t>(report.size()));
   write.opcode = fabric::Opcode::write;
   const ExchangeOutcome outcome = end_.exchange(
       {.request_id = header.request_id, .header = stores::bytes_of(header)}, deadline_ns, write);

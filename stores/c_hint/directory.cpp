@@ -31,9 +31,19 @@ LeaseEnded Directory::lease_ended(std::uint64_t now_ns) const {
 
 // Leases
 
+std::uint64_t Directory::latest_lease_end_ns(const Descriptor& descriptor) const {
+  return options_.safeguards.lease_within_life ? descriptor.life_end_ns : fabric::never_ns;
+}
+
+// A lease of the same memory may be longer, of an item that was there before.
+std::uint64_t Directory::end_of_granted_lease(const Descriptor& descriptor) const {
+  return std::min(descriptor.lease_end_ns, latest_lease_end_ns(descriptor));
+}
+
 void Directory::grant(Item item, Descriptor& descriptor, std::uint64_t now_ns) {
   const std::uint64_t term_ns = lease_term_ns(options_, replacement_->queue_of(item), used_bytes());
-  const std::uint64_t end_ns = end_of_lease(now_ns, term_ns);
+  const std::uint64_t end_ns =
+      std::min(end_of_lease(now_ns, term_ns), latest_lease_end_ns(descriptor));
   const bool is_shorter = end_ns < descriptor.lease_end_ns;
   if (is_shorter) ++statistics_.shorter_leases;
   if (is_shorter && options_.safeguards.lease_never_shortens) return;
@@ -100,11 +110,13 @@ bool Directory::permits_reads() const {
 const Descriptor& Directory::insert(std::span<const std::byte> key, const Place& place,
                                     std::uint64_t now_ns) {
   const Item item = hash_of_key(key);
-  const auto [at, is_new] = descriptors_.emplace(item, Descriptor{.key = {key.begin(), key.end()},
-                                                                  .offset = place.offset,
-                                                                  .item_bytes = place.item_bytes,
-                                                                  .version = place.version,
-                                                                  .lease_end_ns = now_ns});
+  const auto [at, is_new] =
+      descriptors_.emplace(item, Descriptor{.key = {key.begin(), key.end()},
+                                            .offset = place.offset,
+                                            .item_bytes = place.item_bytes,
+                                            .version = place.version,
+                                            .lease_end_ns = now_ns,
+                                            .life_end_ns = place.life_end_ns});
   FALAFEL_ASSERT(is_new, "an item with the hash {} is cached already", item);
   replacement_->insert(item);
   grant(item, at->second, now_ns);
@@ -121,6 +133,7 @@ const Descriptor& Directory::update(Item item, const Place& place, std::uint64_t
   descriptor.offset = place.offset;
   descriptor.item_bytes = place.item_bytes;
   descriptor.version = place.version;
+  descriptor.life_end_ns = place.life_end_ns;
   return touch(item, now_ns);
 }
 

@@ -24,14 +24,16 @@ struct Descriptor {
   std::uint64_t offset = 0;  // of the item
   std::uint64_t item_bytes = 0;
   std::uint64_t version = 0;
-  std::uint64_t lease_end_ns = 0;
+  std::uint64_t lease_end_ns = 0;  // of the leases of this memory, the latest that counts
+  std::uint64_t life_end_ns = fabric::never_ns;
 };
 
-// The place and the version of an item.
+// The place, the version and the life of an item.
 struct Place {
   std::uint64_t offset = 0;
   std::uint64_t item_bytes = 0;
   std::uint64_t version = 0;
+  std::uint64_t life_end_ns = fabric::never_ns;
 };
 
 struct DirectoryStatistics {
@@ -68,6 +70,8 @@ class Directory {
   std::uint64_t block_bytes_for(std::uint64_t item_bytes) const {
     return memory_.block_bytes_for(item_bytes);
   }
+  // The end of the lease that a client gets of this item.
+  std::uint64_t end_of_granted_lease(const Descriptor& descriptor) const;
   // Returns whether clients may READ: free memory is not too fragmented (4).
   bool permits_reads() const;
   std::uint32_t queue_of(Item item) const { return replacement_->queue_of(item); }
@@ -80,6 +84,7 @@ class Directory {
 
  private:
   LeaseEnded lease_ended(std::uint64_t now_ns) const;
+  std::uint64_t latest_lease_end_ns(const Descriptor& descriptor) const;
   std::uint64_t used_bytes() const { return memory_.total_bytes() - memory_.free_bytes(); }
   void grant(Item item, Descriptor& descriptor, std::uint64_t now_ns);
   void retire(std::uint64_t offset, std::uint64_t lease_end_ns, std::uint64_t now_ns);

@@ -39,7 +39,7 @@ class Audit {
   }
 
   void check(Item item, const Descriptor& descriptor) {
-    const auto [key, offset, item_bytes, version, lease_end_ns] = descriptor;
+    const auto& [key, offset, item_bytes, version, lease_end_ns, life_end_ns] = descriptor;
     if (hash_of_key(key) != item) {
       report(fmt::format("the descriptor {} has a key of another hash", item));
     }

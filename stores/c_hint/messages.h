@@ -13,7 +13,7 @@
 namespace falafel::c_hint {
 
 inline constexpr std::uint32_t hello_magic = 0x4348'494e;
-inline constexpr std::uint32_t layout_version = 2;
+inline constexpr std::uint32_t layout_version = 3;
 
 struct ClientHello {
   std::uint32_t magic = hello_magic;
@@ -52,8 +52,8 @@ struct RequestHeader {
   std::uint32_t request_id = 0;
   std::uint32_t key_bytes = 0;
   std::uint32_t value_bytes = 0;
-  std::uint32_t container_bytes = 0;  // of the report in the container
-  std::uint32_t zero = 0;
+  // report: its bytes in the container; set: the time to live in nanoseconds, 0: without end.
+  std::uint64_t argument = 0;
 };
 static_assert(sizeof(RequestHeader) == 24);
 

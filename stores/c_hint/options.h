@@ -50,6 +50,9 @@ struct Safeguards {
   // Every change reaches the backend before the cache. Excludes: the only copy of a value is
   // evicted, or an older one comes back from the backend.
   bool write_through = false;
+  // No lease ends after the life of its item. Excludes: a client READs an item that has expired,
+  // because the server has not noticed it and marked the item (3.5 does not say when it does).
+  bool lease_within_life = false;
   // The checksums of items depend on a secret, the server's incarnation, which only clients know.
   // Excludes: who chooses values stores two of which each mixture has the same CRC-64, and a READ
   // during a change in place returns a mixture.
@@ -63,6 +66,7 @@ struct Safeguards {
             .clock_margin = true,
             .in_place_checksums = true,
             .write_through = true,
+            .lease_within_life = true,
             .keyed_checksums = true};
   }
 };
@@ -72,7 +76,7 @@ struct SafeguardDescription {
   bool Safeguards::*enabled;
   bool is_published;
 };
-inline constexpr std::array<SafeguardDescription, 11> safeguard_descriptions{{
+inline constexpr std::array<SafeguardDescription, 12> safeguard_descriptions{{
     {"deleted-marks", &Safeguards::deleted_marks, true},
     {"delayed-reclamation", &Safeguards::delayed_reclamation, true},
     {"eviction-after-lease", &Safeguards::eviction_after_lease, true},
@@ -83,6 +87,7 @@ inline constexpr std::array<SafeguardDescription, 11> safeguard_descriptions{{
     {"clock-margin", &Safeguards::clock_margin, false},
     {"in-place-checksums", &Safeguards::in_place_checksums, false},
     {"write-through", &Safeguards::write_through, false},
+    {"lease-within-life", &Safeguards::lease_within_life, false},
     {"keyed-checksums", &Safeguards::keyed_checksums, false},
 }};
 

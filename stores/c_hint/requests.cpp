@@ -5,14 +5,15 @@
 namespace falafel::c_hint {
 namespace {
 
-bool is_well_formed(const Request& request) {
+bool is_well_formed(const Request& request, std::uint64_t container_bytes) {
   const bool has_key = !request.key.empty();
+  const bool has_argument = request.header.argument > 0;
   switch (request.header.kind) {
     case RequestKind::set: return has_key;
     case RequestKind::get:
-    case RequestKind::remove: return has_key && request.value.empty();
-    case RequestKind::report: return !has_key;
-    case RequestKind::ping: return !has_key && request.value.empty();
+    case RequestKind::remove: return has_key && request.value.empty() && !has_argument;
+    case RequestKind::report: return !has_key && request.header.argument <= container_bytes;
+    case RequestKind::ping: return !has_key && request.value.empty() && !has_argument;
   }
   return false;
 }
@@ -43,11 +44,9 @@ stores::ServerEndsOptions server_ends_options(const Options& options) {
 std::optional<Request> parse(const stores::ServerEnds::Arrival& arrival,
                              std::uint64_t container_bytes) {
   auto request = stores::parse_request<RequestHeader>(arrival);
-  if (!request || !is_well_formed(*request)) return std::nullopt;
-  const std::uint32_t report_bytes = request->header.container_bytes;
-  if (report_bytes > container_bytes) return std::nullopt;
-  if (report_bytes > 0) {
-    request->value.resize(report_bytes);
+  if (!request || !is_well_formed(*request, container_bytes)) return std::nullopt;
+  if (request->header.kind == RequestKind::report && request->header.argument > 0) {
+    request->value.resize(request->header.argument);
     arrival.end->block->read(0, request->value);
   }
   return request;

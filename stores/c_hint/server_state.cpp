@@ -97,7 +97,9 @@ void ServerState::serve(const Request& request) {
     case RequestKind::ping: break;
     case RequestKind::report: return serve_report(request);
     case RequestKind::get: served = shard_->get(request.key); break;
-    case RequestKind::set: served = shard_->set(request.key, request.value); break;
+    case RequestKind::set:
+      served = shard_->set(request.key, request.value, request.header.argument);
+      break;
     case RequestKind::remove: served = shard_->remove(request.key); break;
   }
   reply(request, {.status = served.status, .pointer = served.pointer}, served.value);
@@ -105,7 +107,7 @@ void ServerState::serve(const Request& request) {
 
 // The reply takes the way of the report, and only as many leases as fit there.
 void ServerState::serve_report(const Request& request) {
-  const bool is_written = request.header.container_bytes > 0;
+  const bool is_written = request.header.argument > 0;
   const std::size_t room_bytes =
       is_written ? options_.container_bytes : options_.largest_message_bytes - sizeof(ReplyHeader);
   auto entries = rows_from_bytes<ReportEntry>(request.value);

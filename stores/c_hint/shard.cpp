@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "stores/c_hint/lease_terms.h"
+
 namespace falafel::c_hint {
 
 std::uint64_t Shard::lease_clock_ns() {
@@ -11,7 +13,7 @@ std::uint64_t Shard::lease_clock_ns() {
 // Replies
 
 std::uint64_t Shard::lease_for_reply(const Descriptor& descriptor, std::uint64_t now_ns) const {
-  const std::uint64_t end_ns = descriptor.lease_end_ns;
+  const std::uint64_t end_ns = directory_.end_of_granted_lease(descriptor);
   if (options_.lease_in_reply == LeaseForm::absolute_end || end_ns == fabric::never_ns) {
     return end_ns;
   }
@@ -49,55 +51,77 @@ void Shard::mark_deleted(const Descriptor& descriptor) {
   memory_.store(descriptor.offset + state_offset, static_cast<std::uint64_t>(ItemState::deleted));
 }
 
-void Shard::drop(std::span<const std::byte> key) {
-  const Descriptor* const descriptor = directory_.find(key);
+// Null: nothing happens.
+void Shard::drop(const Descriptor* descriptor) {
   if (descriptor == nullptr) return;
   mark_deleted(*descriptor);
-  directory_.remove(hash_of_key(key), lease_clock_ns());
+  directory_.remove(hash_of_key(descriptor->key), lease_clock_ns());
+}
+
+// Lives end by the wall clock, because the backend and the next server know them, too. The time
+// between the two looks at clocks makes a life shorter.
+std::uint64_t Shard::life_end_by_lease_clock(std::uint64_t life_end_ns) {
+  if (life_end_ns == fabric::never_ns) return life_end_ns;
+  const std::uint64_t now_ns = lease_clock_ns();
+  return now_ns + life_end_ns - std::min(host_.wall_clock_ns(), life_end_ns);
+}
+
+// Null: there is none, or its life had ended, and it is gone now.
+const Descriptor* Shard::unless_expired(const Descriptor* descriptor) {
+  if (descriptor == nullptr || lease_clock_ns() < descriptor->life_end_ns) return descriptor;
+  ++statistics_.expirations;
+  drop(descriptor);
+  return nullptr;
 }
 
 // Both versions are odd before the first other word changes, and even after the last one has.
 const Descriptor* Shard::change_in_place(const Descriptor& old, std::span<const std::byte> key,
-                                         std::span<const std::byte> value) {
+                                         const BackendValue& value) {
   const std::uint64_t odd = old.version + 1;
   memory_.store(old.offset, odd);
   if (verifier_.verification == Verification::versions) {
     memory_.store(old.offset + last_word_offset(old.item_bytes), odd);
   }
   last_version_ += 2;
-  const std::vector<std::byte> item = make_item(verifier_, last_version_, key, value);
+  const std::vector<std::byte> item = make_item(verifier_, last_version_, key, value.bytes);
   spend_on(item.size());
   memory_.write(old.offset + fabric::word_bytes, std::span(item).subspan(fabric::word_bytes));
   memory_.store(old.offset, last_version_);
   ++statistics_.in_place_updates;
-  return &directory_.update(
-      hash_of_key(key), {.offset = old.offset, .item_bytes = item.size(), .version = last_version_},
-      lease_clock_ns());
+  return &directory_.update(hash_of_key(key),
+                            {.offset = old.offset,
+                             .item_bytes = item.size(),
+                             .version = last_version_,
+                             .life_end_ns = life_end_by_lease_clock(value.life_end_ns)},
+                            lease_clock_ns());
 }
 
 // Null if there is no room. With a backend, the key is not cached then; without one, it is as it
 // was.
-const Descriptor* Shard::cache(std::span<const std::byte> key, std::span<const std::byte> value) {
+const Descriptor* Shard::cache(std::span<const std::byte> key, const BackendValue& value) {
   const Item hash = hash_of_key(key);
   const Descriptor* old = directory_.find(hash);
   if (old != nullptr && !std::ranges::equal(old->key, key)) {
-    drop(std::vector(old->key));  // another key of the same hash
+    drop(old);  // another key of the same hash
     old = nullptr;
   }
-  const std::uint64_t item_bytes = item_bytes_of(key.size(), value.size());
+  const std::uint64_t item_bytes = item_bytes_of(key.size(), value.bytes.size());
   if (old != nullptr && options_.update == Update::in_place_if_it_fits &&
       item_bytes <= directory_.block_bytes_for(old->item_bytes)) {
     return change_in_place(*old, key, value);
   }
   const auto offset = directory_.allocate(item_bytes, lease_clock_ns());
   if (!offset) {
-    if (backend_ != nullptr) drop(key);
+    if (backend_ != nullptr) drop(directory_.find(key));
     return nullptr;
   }
   last_version_ += 2;
   spend_on(item_bytes);
-  memory_.write(*offset, make_item(verifier_, last_version_, key, value));
-  const Place place{.offset = *offset, .item_bytes = item_bytes, .version = last_version_};
+  memory_.write(*offset, make_item(verifier_, last_version_, key, value.bytes));
+  const Place place{.offset = *offset,
+                    .item_bytes = item_bytes,
+                    .version = last_version_,
+                    .life_end_ns = life_end_by_lease_clock(value.life_end_ns)};
   old = directory_.find(hash);  // it may have been evicted
   if (old == nullptr) return &directory_.insert(key, place, lease_clock_ns());
   mark_deleted(*old);
@@ -107,7 +131,7 @@ const Descriptor* Shard::cache(std::span<const std::byte> key, std::span<const s
 // Requests
 
 ShardReply Shard::get(std::span<const std::byte> key) {
-  if (directory_.find(key) != nullptr) {
+  if (unless_expired(directory_.find(key)) != nullptr) {
     ++statistics_.hits;
     const Descriptor& descriptor = directory_.touch(hash_of_key(key), lease_clock_ns());
     std::vector<std::byte> value = value_of(descriptor);
@@ -118,12 +142,19 @@ ShardReply Shard::get(std::span<const std::byte> key) {
   ++statistics_.misses;
   if (backend_ == nullptr) return {.status = ReplyStatus::not_found};
   auto value = backend_->get(host_, key);
-  if (!value) return {.status = ReplyStatus::not_found};
+  if (!value || host_.wall_clock_ns() >= value->life_end_ns) {
+    return {.status = ReplyStatus::not_found};
+  }
   const RemotePointer pointer = pointer_to(cache(key, *value));
-  return {.status = ReplyStatus::found, .pointer = pointer, .value = std::move(*value)};
+  return {.status = ReplyStatus::found, .pointer = pointer, .value = std::move(value->bytes)};
 }
 
-ShardReply Shard::set(std::span<const std::byte> key, std::span<const std::byte> value) {
+ShardReply Shard::set(std::span<const std::byte> key, std::span<const std::byte> bytes,
+                      std::uint64_t life_ns) {
+  const BackendValue value{.bytes = {bytes.begin(), bytes.end()},
+                           .life_end_ns = life_ns == 0
+                                              ? fabric::never_ns
+                                              : end_of_lease(host_.wall_clock_ns(), life_ns)};
   const bool writes_through = backend_ != nullptr && options_.safeguards.write_through;
   if (writes_through) backend_->set(host_, key, value);
   const Descriptor* const descriptor = cache(key, value);
@@ -134,8 +165,9 @@ ShardReply Shard::set(std::span<const std::byte> key, std::span<const std::byte>
 
 ShardReply Shard::remove(std::span<const std::byte> key) {
   const bool was_behind = backend_ != nullptr && backend_->remove(host_, key);
-  const bool was_cached = directory_.find(key) != nullptr;
-  drop(key);
+  const Descriptor* const cached = unless_expired(directory_.find(key));
+  const bool was_cached = cached != nullptr;
+  drop(cached);
   return {.status = was_behind || was_cached ? ReplyStatus::deleted : ReplyStatus::not_found};
 }
 
@@ -150,7 +182,7 @@ ReportReply Shard::report(std::span<const ReportEntry> entries) {
   reply.leases.reserve(entries.size());
   for (const auto [hash, version] : entries) {
     if (left_ns() == 0) break;
-    const Descriptor* descriptor = directory_.find(hash);
+    const Descriptor* descriptor = unless_expired(directory_.find(hash));
     RenewedLease& lease = reply.leases.emplace_back(RenewedLease{.hash = hash, .version = version});
     if (descriptor == nullptr || descriptor->version != version) continue;
     const std::uint64_t now_ns = lease_clock_ns();

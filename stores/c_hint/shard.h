@@ -18,8 +18,9 @@
 namespace falafel::c_hint {
 
 struct ShardStatistics {
-  std::uint64_t hits = 0;    // of GETs
-  std::uint64_t misses = 0;  // of GETs
+  std::uint64_t hits = 0;         // of GETs
+  std::uint64_t misses = 0;       // of GETs
+  std::uint64_t expirations = 0;  // items whose life had ended when a request came
   std::uint64_t reports = 0;
   std::uint64_t in_place_updates = 0;
 };
@@ -50,7 +51,8 @@ class Shard {
 
   // All of them may wait.
   ShardReply get(std::span<const std::byte> key);
-  ShardReply set(std::span<const std::byte> key, std::span<const std::byte> value);
+  ShardReply set(std::span<const std::byte> key, std::span<const std::byte> value,
+                 std::uint64_t life_ns);  // 0: without end
   ShardReply remove(std::span<const std::byte> key);
   ReportReply report(std::span<const ReportEntry> entries);
 
@@ -62,12 +64,14 @@ class Shard {
   std::uint64_t lease_for_reply(const Descriptor& descriptor, std::uint64_t now_ns) const;
   RemotePointer pointer_to(const Descriptor* descriptor);
   std::vector<std::byte> value_of(const Descriptor& descriptor);
-  const Descriptor* cache(std::span<const std::byte> key, std::span<const std::byte> value);
+  std::uint64_t life_end_by_lease_clock(std::uint64_t life_end_ns);
+  const Descriptor* unless_expired(const Descriptor* descriptor);
+  const Descriptor* cache(std::span<const std::byte> key, const BackendValue& value);
   const Descriptor* change_in_place(const Descriptor& old, std::span<const std::byte> key,
-                                    std::span<const std::byte> value);
+                                    const BackendValue& value);
   void spend_on(std::uint64_t item_bytes);
   void mark_deleted(const Descriptor& descriptor);
-  void drop(std::span<const std::byte> key);
+  void drop(const Descriptor* descriptor);
 
   fabric::Host& host_;
   fabric::MemoryBlock& memory_;

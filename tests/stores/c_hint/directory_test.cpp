@@ -84,6 +84,36 @@ TEST(Directory, KeepsTheMemoryOfRemovedItemsUntilTheirLeaseEnds) {
   EXPECT_EQ(directory.waiting().size(), 0U);
 }
 
+TEST(Directory, GrantsNoLeaseBeyondTheLife) {
+  for (const bool is_hardened : {false, true}) {
+    Options options = small_options();
+    options.safeguards.lease_within_life = is_hardened;
+    Directory directory(options);
+    const Place place{.offset = *directory.allocate(block_bytes, 1'000),
+                      .item_bytes = block_bytes,
+                      .version = 2,
+                      .life_end_ns = 1'030};
+    EXPECT_EQ(directory.insert(bytes_of("a"), place, 1'000).lease_end_ns,
+              is_hardened ? 1'030U : 1'080U);
+    EXPECT_EQ(directory.touch(hash_of("a"), 1'010).lease_end_ns, is_hardened ? 1'030U : 1'170U);
+  }
+}
+
+// Clients may still have the earlier lease of the memory, but not of this item.
+TEST(Directory, KeepsMemoryForALeaseThatOutlivesTheNextItem) {
+  Options options = small_options();
+  options.safeguards = Safeguards::hardened();
+  Directory directory(options);
+  put(directory, "a", 1'000);
+  Place place{.offset = directory.find(bytes_of("a"))->offset,
+              .item_bytes = block_bytes,
+              .version = 4,
+              .life_end_ns = 1'030};
+  const Descriptor& descriptor = directory.update(hash_of("a"), place, 1'010);
+  EXPECT_EQ(descriptor.lease_end_ns, 1'080U);
+  EXPECT_EQ(directory.end_of_granted_lease(descriptor), 1'030U);
+}
+
 TEST(Directory, RenewsByReports) {
   const Options options = small_options();
   Directory directory(options);

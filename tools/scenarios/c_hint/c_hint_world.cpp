@@ -1,6 +1,7 @@
 #include "tools/scenarios/c_hint/c_hint_world.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -61,6 +62,18 @@ struct Coding {
   std::string decode(std::span<const std::byte> bytes) const { return decode_value(bytes, values); }
 };
 
+// A client whose SETs have this time to live.
+struct ClientWithLife {
+  c_hint::Client& client;
+  std::uint64_t life_ns = 0;
+
+  c_hint::GetResult get(std::span<const std::byte> key) { return client.get(key); }
+  c_hint::Result set(std::span<const std::byte> key, std::span<const std::byte> value) {
+    return client.set(key, value, life_ns);
+  }
+  c_hint::Result remove(std::span<const std::byte> key) { return client.remove(key); }
+};
+
 }  // namespace
 
 struct CHintWorld::Conditions {
@@ -74,6 +87,7 @@ struct CHintWorld::Conditions {
   check::Condition& evicted;
   check::Condition& refused;
   check::Condition& changed_in_place;
+  check::Condition& expired;
 };
 
 CHintWorld::CHintWorld(check::World& world, const check::Plan<Map>& plan)
@@ -91,11 +105,13 @@ CHintWorld::CHintWorld(check::World& world, const check::Plan<Map>& plan)
                      .reconnected = world.sometimes("a client has connected again"),
                      .evicted = world.sometimes("an item was evicted"),
                      .refused = world.sometimes("no item could be evicted"),
-                     .changed_in_place = world.sometimes("an item was changed in place")})) {
+                     .changed_in_place = world.sometimes("an item was changed in place"),
+                     .expired = world.sometimes("the life of an item had ended")})) {
   const bool has_backend = world.choose(4) != 3;
   const std::uint64_t latency_ns = world.one_of<std::uint64_t>({0, 1, 10}) * microsecond_ns;
-  if (has_backend) {
-    backend_.emplace(latency_ns);
+  if (has_backend) backend_.emplace(latency_ns);
+  lives_.emplace(world.one_of<std::uint64_t>({0, 0, 0, 0, 0, 30, 100, 300}) * microsecond_ns);
+  if (has_backend && !lives_->have_ends()) {
     map_history_ = &world.history<Map>();
   } else {
     cache_history_ = &world.history<Cache>();
@@ -194,16 +210,22 @@ std::unique_ptr<c_hint::Client> CHintWorld::connect(fabric::Host& host) {
 }
 
 // Returns false if the client cannot go on.
-bool CHintWorld::execute(c_hint::Client& client, std::uint32_t number,
+bool CHintWorld::execute(fabric::Host& host, c_hint::Client& client, std::uint32_t number,
                          const Map::Operation& planned) {
   const Map::Operation operation = operation_with(planned, values_);
   Answer answer = Answer::disconnected;
   const auto call = [&] {
     std::optional<std::uint64_t> read_at;
+    const std::uint64_t begin_ns = host.now_ns();
+    ClientWithLife client_with_life{client, lives_->life_ns_of(operation)};
+    lives_->call(operation);
     auto result =
-        scenarios::execute_on(client, operation, Coding{values_}, answer,
+        scenarios::execute_on(client_with_life, operation, Coding{values_}, answer,
                               [&](const c_hint::GetResult& get) { read_at = get.read_at; });
-    if (read_at) judge_acceptance(std::get<Map::Get>(operation).key, *read_at);
+    if (result) lives_->carried_out(operation, host.now_ns());
+    const auto* const get = std::get_if<Map::Get>(&operation);
+    if (read_at) judge_acceptance(get->key, *read_at);
+    if (get != nullptr && result && result->value) judge_life(get->key, *result->value, begin_ns);
     return result;
   };
   if (map_history_ != nullptr) {
@@ -221,11 +243,11 @@ void CHintWorld::work(fabric::Host& host, std::uint32_t number) {
   if (client == nullptr) return;
   const fabric::AtEnd count([&] { note(client->statistics()); });
   for (const Map::Operation& operation : plan_.operations(number)) {
-    if (!execute(*client, number, operation)) return;
+    if (!execute(host, *client, number, operation)) return;
     if (pause_ns_ > 0) host.sleep_until(host.now_ns() + host.random(pause_ns_));
   }
   for (const char* const key : key_names) {
-    if (!execute(*client, number, Map::Get{key})) return;
+    if (!execute(host, *client, number, Map::Get{key})) return;
   }
 }
 
@@ -246,6 +268,15 @@ void CHintWorld::judge_acceptance(const std::string& key, std::uint64_t offset) 
   world_.check(keeps_pact(c_hint::hash_of_key(bytes_of(key)), offset), std::string(pact_property),
                "a client accepted what it read at offset " + std::to_string(offset) +
                    " after the server had reclaimed that memory");
+}
+
+void CHintWorld::judge_life(const std::string& key, const std::string& value,
+                            std::uint64_t begin_ns) {
+  const std::optional<std::uint64_t> end_ns = lives_->end_of(key, value);
+  if (!end_ns || begin_ns <= *end_ns + options_.clock_error_ns) return;
+  world_.fail(std::string(expiry_property),
+              "a GET of \"" + key + "\" that began " + std::to_string(begin_ns - *end_ns) +
+                  " ns after the end of its life returned \"" + value + "\"");
 }
 
 // Judges the promises that the client would rely on now, whether or not it does.
@@ -273,6 +304,7 @@ void CHintWorld::judge_memory() {
   conditions_->evicted.reached_if(statistics.directory.evictions > 0);
   conditions_->refused.reached_if(statistics.directory.refusals > 0);
   conditions_->changed_in_place.reached_if(statistics.shard.in_place_updates > 0);
+  conditions_->expired.reached_if(statistics.shard.expirations > 0);
   if (server_->is_busy) return;  // it was stopped in the middle of a change
   const std::vector<std::string> problems = c_hint::find_problems(*server_);
   if (!problems.empty()) world_.fail(std::string(memory_property), problems.front());

@@ -6,8 +6,8 @@
 //
 // The wall clocks of two hosts differ by at most the error that the options assume.
 //
-// With a backend, what clients see is a map. Without one, it is a cache: a value may vanish, but no
-// earlier one comes back.
+// With a backend, what clients see is a map. Without one, or if values have a time to live, it is a
+// cache: a value may vanish, but no earlier one comes back.
 #pragma once
 
 #include <array>
@@ -25,6 +25,7 @@
 #include "stores/c_hint/backend.h"
 #include "stores/c_hint/client.h"
 #include "stores/c_hint/server.h"
+#include "tools/scenarios/c_hint/lives.h"
 
 namespace falafel::c_hint_scenario {
 
@@ -41,6 +42,10 @@ inline constexpr std::string_view memory_property = "memory.invariants";
 // item. So a client that accepts what it has READ has not read anything else, and the server has
 // not reclaimed anything that a client has a lease of.
 inline constexpr std::string_view pact_property = "leases.pact";
+
+// A GET that begins when the life of a value is over does not return it. The wall clock of the
+// server tells, and that of a client may be off by the error that the options assume (3.5).
+inline constexpr std::string_view expiry_property = "items.expiry";
 
 // The values of an adversary are in tools/scenarios/colliding_values.h.
 enum class Values : std::uint8_t { equal_words, colliding };
@@ -62,9 +67,11 @@ class CHintWorld {
   void serve(fabric::Host& host);
   void work(fabric::Host& host, std::uint32_t number);
   std::unique_ptr<c_hint::Client> connect(fabric::Host& host);
-  bool execute(c_hint::Client& client, std::uint32_t number, const Map::Operation& planned);
+  bool execute(fabric::Host& host, c_hint::Client& client, std::uint32_t number,
+               const Map::Operation& planned);
   bool keeps_pact(std::uint64_t hash, std::uint64_t offset) const;
   void judge_acceptance(const std::string& key, std::uint64_t offset);
+  void judge_life(const std::string& key, const std::string& value, std::uint64_t begin_ns);
   void judge_leases(c_hint::Client& client);
   void note(const c_hint::OperationStatistics& statistics);
   void judge_memory();
@@ -75,8 +82,9 @@ class CHintWorld {
   c_hint::Options options_;
   std::uint64_t pause_ns_;  // between two operations of a client
   std::optional<c_hint::MapBackend> backend_;
-  check::History<Map>* map_history_ = nullptr;      // with a backend
-  check::History<Cache>* cache_history_ = nullptr;  // without one
+  std::optional<Lives> lives_;
+  check::History<Map>* map_history_ = nullptr;  // null: it is a cache
+  check::History<Cache>* cache_history_ = nullptr;
   std::shared_ptr<Conditions> conditions_;
   const c_hint::Server* running_ = nullptr;
   std::uint32_t starts_ = 0;                        // of the server
