@@ -42,17 +42,19 @@ OperationStatistics& OperationStatistics::operator+=(const OperationStatistics& 
 
 fabric::Result<std::unique_ptr<Client>> Client::connect(fabric::Host& host,
                                                         const fabric::Address& server,
-                                                        const Options& options) {
+                                                        const Options& options,
+                                                        std::shared_ptr<NodeCache> node) {
   if (auto problem = find_invalid_option(options, host.device(0).attributes())) {
     return fabric::make_error(fabric::ErrorCode::invalid_argument, std::move(*problem));
   }
-  std::unique_ptr<Client> client(new Client(host, server, options));
+  if (node == nullptr) node = std::make_shared<NodeCache>(options);
+  std::unique_ptr<Client> client(new Client(host, server, options, std::move(node)));
   auto connection =
       Connection::open(host, server, client->options_, client->id_, client->counts_.operation);
   if (!connection) return tl::unexpected(connection.error());
   client->connection_ = std::move(*connection);
   client->hello_ = client->connection_->server();
-  client->last_report_ns_ = host.now_ns();
+  client->node_->connected_to(client->hello_.incarnation, host.now_ns());
   return client;
 }
 
@@ -66,8 +68,8 @@ bool Client::ensure_connected() {
   });
   if (connection_ == nullptr) return false;
   ++counts_.operation.reconnections;
-  const ServerHello before = std::exchange(hello_, connection_->server());
-  if (before.incarnation != hello_.incarnation) pointers_.clear();
+  hello_ = connection_->server();
+  node_->connected_to(hello_.incarnation, host_.now_ns());
   return true;
 }
 
@@ -92,7 +94,8 @@ std::uint64_t Client::end_of_lease_here(std::uint64_t lease_ns, std::uint64_t se
 }
 
 std::map<std::uint64_t, CachedPointer> Client::leased_pointers() {
-  std::map<std::uint64_t, CachedPointer> leased = pointers_.pointers();
+  if (pointers() == nullptr) return {};
+  std::map<std::uint64_t, CachedPointer> leased = pointers()->pointers();
   std::erase_if(leased, [now_ns = lease_clock_ns()](const auto& pointer) {
     return now_ns >= pointer.second.lease_end_ns;
   });
@@ -101,12 +104,13 @@ std::map<std::uint64_t, CachedPointer> Client::leased_pointers() {
 
 void Client::keep(std::span<const std::byte> key, const RemotePointer& pointer,
                   std::uint64_t sent_ns) {
+  if (pointers() == nullptr) return;
   const std::uint64_t hash = hash_of_key(key);
-  if (pointer.item_bytes == 0) return pointers_.drop(hash);
-  pointers_.put(hash, {.offset = pointer.offset,
-                       .item_bytes = pointer.item_bytes,
-                       .version = pointer.version,
-                       .lease_end_ns = end_of_lease_here(pointer.lease_ns, sent_ns)});
+  if (pointer.item_bytes == 0) return pointers()->drop(hash);
+  pointers()->put(hash, {.offset = pointer.offset,
+                         .item_bytes = pointer.item_bytes,
+                         .version = pointer.version,
+                         .lease_end_ns = end_of_lease_here(pointer.lease_ns, sent_ns)});
 }
 
 Verifier Client::verifier() const {
@@ -138,7 +142,7 @@ Answer Client::look_up(std::span<const std::byte> key, GetResult& result) {
 bool Client::read(std::span<const std::byte> key, GetResult& result) {
   host_.spend(fabric::Work::hash, key.size());
   const std::uint64_t hash = hash_of_key(key);
-  const CachedPointer* const found = pointers_.find(hash);
+  const CachedPointer* const found = pointers() == nullptr ? nullptr : pointers()->find(hash);
   if (found == nullptr) return false;
   const CachedPointer pointer = *found;
   if (options_.safeguards.lease_check && lease_clock_ns() >= pointer.lease_end_ns) {
@@ -158,11 +162,11 @@ bool Client::read(std::span<const std::byte> key, GetResult& result) {
   if (!view || view->header.version != pointer.version || view->header.state != ItemState::live ||
       !std::ranges::equal(view->key, key)) {
     ++counts_.operation.changed_items;
-    pointers_.drop(hash);
+    if (pointers() != nullptr) pointers()->drop(hash, pointer.version);
     return false;
   }
   ++counts_.operation.pointer_hits;
-  pointers_.used(hash);
+  if (pointers() != nullptr) pointers()->used(hash);
   result.value.assign(view->value.begin(), view->value.end());
   result.read_at = pointer.offset;
   return true;
@@ -246,13 +250,13 @@ Result Client::ping() {
 Result Client::report() { return finish(send_report()); }
 
 void Client::report_if_due() {
-  if (options_.report_interval_ns == 0 || options_.gets == GetPath::messages) return;
-  if (host_.now_ns() - last_report_ns_ >= options_.report_interval_ns) send_report();
+  if (options_.gets == GetPath::reads && node_->is_report_due(host_.now_ns())) send_report();
 }
 
 // As many entries as fit the container or a message, both as entries and as renewed leases.
 std::vector<ReportEntry> Client::pick_report() {
-  std::vector<ReportEntry> entries = pointers_.pick();
+  if (pointers() == nullptr) return {};
+  std::vector<ReportEntry> entries = pointers()->pick();
   const std::size_t room_bytes = options_.report == ReportPath::write_and_notify
                                      ? std::min(options_.container_bytes, hello_.container_bytes)
                                      : hello_.largest_message_bytes - sizeof(ReplyHeader);
@@ -273,7 +277,7 @@ ExchangeOutcome Client::exchange_report(std::span<const ReportEntry> entries, Re
 
 // A report that is lost is not repeated: the leases that it would have renewed end.
 Answer Client::send_report() {
-  last_report_ns_ = host_.now_ns();
+  node_->reports(host_.now_ns());
   if (!ensure_connected()) return Answer::disconnected;
   const std::vector<ReportEntry> entries = pick_report();
   if (entries.empty()) return Answer::found;
@@ -287,7 +291,8 @@ Answer Client::send_report() {
   for (const auto& [hash, version, lease_ns] : rows_from_bytes<RenewedLease>(reply.value)) {
     if (lease_ns == 0) continue;
     ++counts_.operation.renewed_leases;
-    pointers_.renew(hash, version, end_of_lease_here(lease_ns, sent_ns));
+    if (pointers() == nullptr) continue;
+    pointers()->renew(hash, version, end_of_lease_here(lease_ns, sent_ns));
   }
   return to_answer(reply.header.status);
 }

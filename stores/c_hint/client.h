@@ -6,7 +6,8 @@
 //   GetResult result = client->get(key);
 //
 // One fiber at a time may use a client. If the connection breaks, the next operation connects
-// again. If another run of the server answers, the client forgets its pointers.
+// again. If another run of the server answers, the client forgets its pointers. Clients of one host
+// may share their pointers and reports (node_cache.h).
 #pragma once
 
 #include <cstddef>
@@ -20,6 +21,7 @@
 #include "fabric/fabric.h"
 #include "stores/c_hint/connection.h"
 #include "stores/c_hint/layout.h"
+#include "stores/c_hint/node_cache.h"
 #include "stores/c_hint/options.h"
 #include "stores/c_hint/pointer_cache.h"
 #include "stores/c_hint/results.h"
@@ -29,13 +31,16 @@ namespace falafel::c_hint {
 
 class Client {
  public:
-  // Waits. Errors: those of Connection::open; invalid_argument (an option out of range).
+  // Waits. The clients that share `node` have the same host, server and options. Null: the client
+  // has a cache of its own. Errors: those of Connection::open; invalid_argument (an option out of
+  // range).
   static fabric::Result<std::unique_ptr<Client>> connect(fabric::Host& host,
                                                          const fabric::Address& server,
-                                                         const Options& options);
+                                                         const Options& options,
+                                                         std::shared_ptr<NodeCache> node = nullptr);
 
   // All of them wait. Keys and values are arbitrary bytes; a key has at least one. They report
-  // first if Options::report_interval_ns has passed since the last report.
+  // first if Options::report_interval_ns has passed since the last report of the node.
   GetResult get(std::span<const std::byte> key);
   // The key is gone `life_ns` after the server stored the value, by its wall clock. 0: it stays.
   Result set(std::span<const std::byte> key, std::span<const std::byte> value,
@@ -51,17 +56,20 @@ class Client {
   const OperationStatistics& statistics() const { return counts_.total; }
 
  private:
-  Client(fabric::Host& host, fabric::Address server, const Options& options)
+  Client(fabric::Host& host, fabric::Address server, const Options& options,
+         std::shared_ptr<NodeCache> node)
       : host_(host),
         server_(std::move(server)),
         options_(options),
         id_(host.random(0)),
-        pointers_(options_) {}
+        node_(std::move(node)) {}
 
   std::uint64_t lease_clock_ns();
   Verifier verifier() const;
   bool is_too_large(std::span<const std::byte> key, std::span<const std::byte> value) const;
   bool ensure_connected();
+  // Null: the node has pointers of another run of the server.
+  PointerCache* pointers() { return node_->pointers_of(hello_.incarnation); }
   Answer look_up(std::span<const std::byte> key, GetResult& result);
   bool read(std::span<const std::byte> key, GetResult& result);
   Answer get_by_message(std::span<const std::byte> key, std::vector<std::byte>& value);
@@ -82,9 +90,8 @@ class Client {
   fabric::Address server_;
   const Options options_;
   std::uint64_t id_;
-  PointerCache pointers_;
+  std::shared_ptr<NodeCache> node_;
   std::uint32_t last_request_id_ = 0;
-  std::uint64_t last_report_ns_ = 0;
   ServerHello hello_{};
   stores::OperationCounts<OperationStatistics> counts_;
   std::unique_ptr<Connection> connection_;

@@ -50,17 +50,19 @@ void Directory::grant(Item item, Descriptor& descriptor, std::uint64_t now_ns) {
   descriptor.lease_end_ns = end_ns;
 }
 
-const Descriptor& Directory::touch(Item item, std::uint64_t now_ns) {
+const Descriptor& Directory::use(Item item, std::uint64_t accesses, std::uint64_t now_ns) {
   Descriptor& descriptor = descriptors_.at(item);
-  replacement_->hit(item);
+  replacement_->hit(item, accesses);
   grant(item, descriptor, now_ns);
   replacement_->age(lease_ended(now_ns));
   return descriptor;
 }
 
-const Descriptor& Directory::renew(Item item, std::uint64_t now_ns) {
+const Descriptor& Directory::touch(Item item, std::uint64_t now_ns) { return use(item, 1, now_ns); }
+
+const Descriptor& Directory::renew(Item item, std::uint64_t accesses, std::uint64_t now_ns) {
   ++statistics_.renewals;
-  return touch(item, now_ns);
+  return use(item, accesses, now_ns);
 }
 
 // Memory

@@ -39,7 +39,7 @@ struct Place {
 struct DirectoryStatistics {
   std::uint64_t evictions = 0;
   std::uint64_t refusals = 0;        // no room, because no item could be evicted
-  std::uint64_t renewals = 0;        // reported accesses
+  std::uint64_t renewals = 0;        // of items in reports
   std::uint64_t shorter_leases = 0;  // a lease ended before one granted earlier for the same memory
 };
 
@@ -62,8 +62,8 @@ class Directory {
   const Descriptor& update(Item item, const Place& place, std::uint64_t now_ns);
   // The server sees an access, so the item gets a new lease.
   const Descriptor& touch(Item item, std::uint64_t now_ns);
-  // A client has reported an access, which counts the same.
-  const Descriptor& renew(Item item, std::uint64_t now_ns);
+  // A client has reported accesses, which count the same.
+  const Descriptor& renew(Item item, std::uint64_t accesses, std::uint64_t now_ns);
   // Takes an item out. Its memory waits for its lease.
   void remove(Item item, std::uint64_t now_ns);
 
@@ -86,6 +86,7 @@ class Directory {
   LeaseEnded lease_ended(std::uint64_t now_ns) const;
   std::uint64_t latest_lease_end_ns(const Descriptor& descriptor) const;
   std::uint64_t used_bytes() const { return memory_.total_bytes() - memory_.free_bytes(); }
+  const Descriptor& use(Item item, std::uint64_t accesses, std::uint64_t now_ns);
   void grant(Item item, Descriptor& descriptor, std::uint64_t now_ns);
   void retire(std::uint64_t offset, std::uint64_t lease_end_ns, std::uint64_t now_ns);
   void reclaim(std::uint64_t now_ns);

@@ -10,7 +10,9 @@ void Lru::insert(Item item) {
   FALAFEL_ASSERT(is_new, "item {} is in the queue already", item);
 }
 
-void Lru::hit(Item item) { queue_.splice(queue_.end(), queue_, places_.at(item)); }
+void Lru::hit(Item item, std::uint64_t /*accesses*/) {
+  queue_.splice(queue_.end(), queue_, places_.at(item));
+}
 
 void Lru::erase(Item item) {
   const auto found = places_.find(item);

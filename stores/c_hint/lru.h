@@ -16,7 +16,7 @@ class Lru final : public Replacement {
   explicit Lru(std::uint32_t probes) : probes_(probes) {}
 
   void insert(Item item) override;
-  void hit(Item item) override;
+  void hit(Item item, std::uint64_t accesses) override;
   void erase(Item item) override;
   std::optional<Item> evict(const LeaseEnded& has_ended) override;
   std::uint32_t queue_of(Item item) const override;

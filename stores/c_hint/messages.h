@@ -91,13 +91,15 @@ static_assert(sizeof(ReplyHeader) >= sizeof(RequestHeader));
 struct ReportEntry {
   std::uint64_t hash = 0;
   std::uint64_t version = 0;
+  std::uint32_t accesses = 1;  // since the item was reported last
+  std::uint32_t zero = 0;
 };
 struct RenewedLease {
   std::uint64_t hash = 0;
   std::uint64_t version = 0;
   std::uint64_t lease_ns = 0;  // 0: the item is not cached in this version
 };
-static_assert(sizeof(ReportEntry) == 16);
+static_assert(sizeof(ReportEntry) == 24);
 static_assert(sizeof(RenewedLease) == 24);
 
 // As many as there are bytes for.

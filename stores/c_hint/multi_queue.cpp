@@ -46,9 +46,9 @@ void MultiQueue::insert(Item item) {
   adjust();
 }
 
-void MultiQueue::hit(Item item) {
+void MultiQueue::hit(Item item, std::uint64_t accesses) {
   Place& place = places_.at(item);
-  ++place.count;
+  place.count += accesses;
   move_to(place, queue_for(place.count));
   adjust();
 }

@@ -22,7 +22,7 @@ class MultiQueue final : public Replacement {
       : queues_(queues), life_time_(life_time), most_ghosts_(ghosts) {}
 
   void insert(Item item) override;
-  void hit(Item item) override;
+  void hit(Item item, std::uint64_t accesses) override;
   void erase(Item item) override;
   // The head of the lowest queue whose head's lease has ended.
   std::optional<Item> evict(const LeaseEnded& has_ended) override;

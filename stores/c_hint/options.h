@@ -140,6 +140,8 @@ struct Options {
   std::uint64_t report_interval_ns = 10'000'000'000;  // 0: clients do not report
   std::uint32_t picks_per_list = 128;
   std::uint32_t most_reports_in_a_row = 8;  // of the same item
+  // A reported item counts as many accesses as there were READs (4). Otherwise, it counts one.
+  bool report_counts = false;
   std::uint32_t container_bytes = 8'192;
   std::uint64_t report_budget_ns = 500'000;  // of the server, for one report
 

@@ -11,11 +11,25 @@ const CachedPointer* PointerCache::find(std::uint64_t hash) const {
 }
 
 void PointerCache::put(std::uint64_t hash, const CachedPointer& pointer) {
-  if (const auto victim = arc_.access(hash)) pointers_.erase(*victim);
+  const CachedPointer* const before = find(hash);
+  if (before != nullptr && before->version > pointer.version) return;
+  if (const auto victim = arc_.access(hash)) {
+    pointers_.erase(*victim);
+    reads_.erase(*victim);
+  }
   pointers_[hash] = pointer;
 }
 
-void PointerCache::used(std::uint64_t hash) { arc_.access(hash); }
+void PointerCache::used(std::uint64_t hash) {
+  if (find(hash) == nullptr) return;
+  arc_.access(hash);
+  if (options_.report_counts) ++reads_[hash];
+}
+
+void PointerCache::drop(std::uint64_t hash, std::uint64_t version) {
+  const CachedPointer* const pointer = find(hash);
+  if (pointer != nullptr && pointer->version == version) drop(hash);
+}
 
 void PointerCache::renew(std::uint64_t hash, std::uint64_t version, std::uint64_t lease_end_ns) {
   const auto found = pointers_.find(hash);
@@ -26,6 +40,7 @@ void PointerCache::renew(std::uint64_t hash, std::uint64_t version, std::uint64_
 void PointerCache::clear() {
   pointers_.clear();
   reports_in_a_row_.clear();
+  reads_.clear();
   arc_ = AdaptiveReplacement(options_.pointers);
 }
 
@@ -49,8 +64,11 @@ std::vector<ReportEntry> PointerCache::pick() {
   pick_from(arc_.used_once(), picked);
   pick_from(arc_.used_often(), picked);
   std::map<std::uint64_t, std::uint32_t> reports_in_a_row;
-  for (const ReportEntry& entry : picked) {
+  for (ReportEntry& entry : picked) {
     reports_in_a_row[entry.hash] = reports_in_a_row_[entry.hash] + 1;
+    if (!options_.report_counts) continue;
+    entry.accesses = reads_[entry.hash];
+    reads_.erase(entry.hash);
   }
   reports_in_a_row_ = std::move(reports_in_a_row);
   return picked;

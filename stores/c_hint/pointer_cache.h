@@ -1,5 +1,5 @@
-// The pointers that a client keeps, by the hash of their key (C-Hint 3.2, 3.4): ARC decides which,
-// and the client reports to the server those that it used lately.
+// The pointers that a client or the clients of a host keep, by the hash of their key (C-Hint 3.2,
+// 3.4): ARC decides which, and clients report to the server those that they used lately.
 //
 // All times are those of the client's clock for leases.
 #pragma once
@@ -28,19 +28,22 @@ class PointerCache {
 
   // Null if there is none. Its lease may have ended.
   const CachedPointer* find(std::uint64_t hash) const;
-  // The client got this pointer by a message.
+  // A client got this pointer by a message. Nothing happens if a newer version is there.
   void put(std::uint64_t hash, const CachedPointer& pointer);
-  // The client has READ by this pointer, which is there.
+  // A client has READ by a pointer of this key. Nothing happens if there is none any more.
   void used(std::uint64_t hash);
-  // The pointer leads nowhere. That the item was used is remembered.
+  // The pointer leads nowhere. That the item was used is remembered. With a version, nothing
+  // happens if another version is there.
   void drop(std::uint64_t hash) { pointers_.erase(hash); }
+  void drop(std::uint64_t hash, std::uint64_t version);
   // The server has renewed the lease of this version.
   void renew(std::uint64_t hash, std::uint64_t version, std::uint64_t lease_end_ns);
   // Another run of the server has none of the items.
   void clear();
 
   // The most recently used items of ARC's two lists, Options::picks_per_list of each, without those
-  // that were in the last Options::most_reports_in_a_row reports.
+  // that were in the last Options::most_reports_in_a_row reports. An entry counts one access, or
+  // with Options::report_counts the READs since the item was picked last.
   std::vector<ReportEntry> pick();
 
   std::uint64_t size() const { return pointers_.size(); }
@@ -54,6 +57,7 @@ class PointerCache {
   AdaptiveReplacement arc_;
   std::map<std::uint64_t, CachedPointer> pointers_;
   std::map<std::uint64_t, std::uint32_t> reports_in_a_row_;
+  std::map<std::uint64_t, std::uint32_t> reads_;  // since the item was picked last
 };
 
 }  // namespace falafel::c_hint

@@ -24,9 +24,9 @@ void PopularityQueues::insert(Item item) {
   FALAFEL_ASSERT(is_new, "item {} is in a queue already", item);
 }
 
-void PopularityQueues::hit(Item item) {
+void PopularityQueues::hit(Item item, std::uint64_t accesses) {
   Place& place = places_.at(item);
-  ++place.count;
+  place.count += accesses;
   move_to(place, std::max(place.queue, queue_for(place.count)));
 }
 

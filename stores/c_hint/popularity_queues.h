@@ -26,7 +26,7 @@ class PopularityQueues final : public Replacement {
       : queues_(queues), probes_(probes), aging_(aging) {}
 
   void insert(Item item) override;
-  void hit(Item item) override;
+  void hit(Item item, std::uint64_t accesses) override;
   void age(const LeaseEnded& has_ended) override;
   void erase(Item item) override;
   std::optional<Item> evict(const LeaseEnded& has_ended) override;

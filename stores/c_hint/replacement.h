@@ -19,8 +19,8 @@ class Replacement {
 
   // `item` is not there; it has been used once.
   virtual void insert(Item item) = 0;
-  // The server has seen `item` in use; it is there.
-  virtual void hit(Item item) = 0;
+  // The server has seen `item` in use, or a client has reported accesses; it is there.
+  virtual void hit(Item item, std::uint64_t accesses) = 0;
   // After each of them, when the item has its new lease: items that nobody uses any more go down.
   virtual void age(const LeaseEnded& /*has_ended*/) {}
   // Nothing happens if it is not there.

@@ -180,13 +180,14 @@ ReportReply Shard::report(std::span<const ReportEntry> entries) {
   };
   ReportReply reply;
   reply.leases.reserve(entries.size());
-  for (const auto [hash, version] : entries) {
+  for (const ReportEntry& entry : entries) {
     if (left_ns() == 0) break;
-    const Descriptor* descriptor = unless_expired(directory_.find(hash));
-    RenewedLease& lease = reply.leases.emplace_back(RenewedLease{.hash = hash, .version = version});
-    if (descriptor == nullptr || descriptor->version != version) continue;
+    const Descriptor* descriptor = unless_expired(directory_.find(entry.hash));
+    RenewedLease& lease =
+        reply.leases.emplace_back(RenewedLease{.hash = entry.hash, .version = entry.version});
+    if (descriptor == nullptr || descriptor->version != entry.version) continue;
     const std::uint64_t now_ns = lease_clock_ns();
-    descriptor = &directory_.renew(hash, now_ns);
+    descriptor = &directory_.renew(entry.hash, entry.accesses, now_ns);
     lease.lease_ns = lease_for_reply(*descriptor, now_ns);
   }
   reply.budget_left_ns = left_ns();

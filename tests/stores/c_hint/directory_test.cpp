@@ -118,9 +118,11 @@ TEST(Directory, RenewsByReports) {
   const Options options = small_options();
   Directory directory(options);
   put(directory, "a", 1'000);
-  EXPECT_EQ(directory.renew(hash_of("a"), 1'050).lease_end_ns, 1'210U);
+  EXPECT_EQ(directory.renew(hash_of("a"), 1, 1'050).lease_end_ns, 1'210U);
   EXPECT_EQ(directory.queue_of(hash_of("a")), 1U);
   EXPECT_EQ(directory.statistics().renewals, 1U);
+  directory.renew(hash_of("a"), 6, 1'050);
+  EXPECT_EQ(directory.queue_of(hash_of("a")), 3U);  // used eight times
 }
 
 // Memory that somebody was promised until a time is not given out before.

@@ -73,5 +73,40 @@ TEST(PointerCache, RenewsTheVersionThatItHas) {
   EXPECT_TRUE(cache.pick().empty());
 }
 
+// Clients of one host handle replies in any order.
+TEST(PointerCache, KeepsTheNewestVersion) {
+  const Options options = options_for(8, 1);
+  PointerCache cache(options);
+  cache.put(1, {.version = 4});
+  cache.put(1, {.version = 2});
+  EXPECT_EQ(cache.find(1)->version, 4U);
+  cache.drop(1, 2);
+  EXPECT_EQ(cache.find(1)->version, 4U);
+  cache.drop(1, 4);
+  EXPECT_EQ(cache.find(1), nullptr);
+}
+
+// It was replaced or evicted while a client READ by it.
+TEST(PointerCache, DoesNotCountTheUseOfAPointerThatIsGone) {
+  const Options options = options_for(1, 1);
+  PointerCache cache(options);
+  cache.put(1, {});
+  cache.put(2, {});
+  cache.used(1);
+  EXPECT_EQ(hashes_of(cache.pick()), Hashes{2});
+}
+
+TEST(PointerCache, CountsReadsSinceTheLastReport) {
+  for (const bool counts : {true, false}) {
+    Options options = options_for(8, 2);
+    options.report_counts = counts;
+    PointerCache cache(options);
+    cache.put(1, {});
+    for (int read = 0; read < 3; ++read) cache.used(1);
+    EXPECT_EQ(cache.pick().front().accesses, counts ? 3U : 1U);
+    EXPECT_EQ(cache.pick().front().accesses, counts ? 0U : 1U);
+  }
+}
+
 }  // namespace
 }  // namespace falafel::c_hint

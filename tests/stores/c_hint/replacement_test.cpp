@@ -36,7 +36,7 @@ class Model {
  public:
   virtual ~Model() = default;
   virtual void insert(Item item) = 0;
-  virtual void hit(Item item) = 0;
+  virtual void hit(Item item, std::uint64_t accesses) = 0;
   virtual std::optional<Item> evict() = 0;
   virtual void erase(Item item) {
     for (auto& queue : queues_) std::erase(queue, item);
@@ -77,7 +77,7 @@ class Model {
 class LruModel final : public Model {
  public:
   void insert(Item item) override { put_last(item, 0); }
-  void hit(Item item) override { put_last(item, 0); }
+  void hit(Item item, std::uint64_t /*accesses*/) override { put_last(item, 0); }
   std::optional<Item> evict() override { return take_ended(0, probes + 1); }
 };
 
@@ -89,8 +89,8 @@ class PopularityModel final : public Model {
     put_last(item, 0);
     age();
   }
-  void hit(Item item) override {
-    put_last(item, std::max(queue_of(item), logarithm_of(++counts_[item])));
+  void hit(Item item, std::uint64_t accesses) override {
+    put_last(item, std::max(queue_of(item), logarithm_of(counts_[item] += accesses)));
     age();
   }
   std::optional<Item> evict() override {
@@ -120,8 +120,8 @@ class MultiQueueModel final : public Model {
     if (ghost != ghosts_.end()) ghosts_.erase(ghost);
     use(item);
   }
-  void hit(Item item) override {
-    ++counts_[item];
+  void hit(Item item, std::uint64_t accesses) override {
+    counts_[item] += accesses;
     use(item);
   }
   std::optional<Item> evict() override {
@@ -161,9 +161,10 @@ void compare(Replacement& policy, Model& model) {
     const auto item = *rc::gen::inRange<Item>(0, items);
     const int kind = *rc::gen::inRange(0, 10);
     if (kind < 6 && model.contains(item)) {
-      policy.hit(item);
+      const auto accesses = *rc::gen::inRange<std::uint64_t>(0, 4);
+      policy.hit(item, accesses);
       policy.age(has_ended);
-      model.hit(item);
+      model.hit(item, accesses);
     } else if (kind < 6) {
       policy.insert(item);
       policy.age(has_ended);
@@ -204,11 +205,14 @@ RC_GTEST_PROP(MultiQueue, AgreesWithTheModel, ()) {
 TEST(PopularityQueues, PromoteByTheLogarithmOfTheCount) {
   PopularityQueues policy(8, 3, Aging::keeps_count);
   policy.insert(1);
-  for (int access = 2; access <= 1'000; ++access) policy.hit(1);
+  for (int access = 2; access <= 1'000; ++access) policy.hit(1, 1);
   EXPECT_EQ(policy.queue_of(1), 7U);
   policy.insert(2);
-  for (int access = 2; access <= 4; ++access) policy.hit(2);
+  for (int access = 2; access <= 4; ++access) policy.hit(2, 1);
   EXPECT_EQ(policy.queue_of(2), 2U);
+  policy.insert(3);
+  policy.hit(3, 15);
+  EXPECT_EQ(policy.queue_of(3), 4U);
 }
 
 TEST(PopularityQueues, EvictTheFirstEndedLeaseWithinTheProbes) {

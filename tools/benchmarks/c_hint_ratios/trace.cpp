@@ -143,11 +143,12 @@ class Run {
     if (options_.report_interval_ns == 0) return;
     if (now_ns_ - last_reports_ns_[client] < options_.report_interval_ns) return;
     last_reports_ns_[client] = now_ns_;
-    for (const auto [hash, version] : clients_[client].pick()) {
-      const Descriptor* const descriptor = directory_.find(hash);
-      if (descriptor == nullptr || descriptor->version != version) continue;
-      const std::uint64_t end_ns = directory_.renew(hash, now_ns_).lease_end_ns;
-      clients_[client].renew(hash, version, end_ns);
+    for (const c_hint::ReportEntry& entry : clients_[client].pick()) {
+      const Descriptor* const descriptor = directory_.find(entry.hash);
+      if (descriptor == nullptr || descriptor->version != entry.version) continue;
+      const std::uint64_t end_ns =
+          directory_.renew(entry.hash, entry.accesses, now_ns_).lease_end_ns;
+      clients_[client].renew(entry.hash, entry.version, end_ns);
     }
   }
 

@@ -88,6 +88,7 @@ struct CHintWorld::Conditions {
   check::Condition& refused;
   check::Condition& changed_in_place;
   check::Condition& expired;
+  check::Condition& shared_pointer;
 };
 
 CHintWorld::CHintWorld(check::World& world, const check::Plan<Map>& plan)
@@ -95,22 +96,26 @@ CHintWorld::CHintWorld(check::World& world, const check::Plan<Map>& plan)
       plan_(plan),
       options_(draw_options()),
       pause_ns_(world.one_of<std::uint64_t>({0, 2, 10, 50}) * microsecond_ns),
-      conditions_(std::make_shared<Conditions>(
-          Conditions{.pointer_hit = world.sometimes("a READ has given a value"),
-                     .expired_pointer = world.sometimes("a lease had ended before a READ"),
-                     .changed_item = world.sometimes("an item had changed when it was read"),
-                     .late_read = world.sometimes("a lease ended during a READ"),
-                     .renewed = world.sometimes("a report has renewed a lease"),
-                     .lost_report = world.sometimes("a report was lost"),
-                     .reconnected = world.sometimes("a client has connected again"),
-                     .evicted = world.sometimes("an item was evicted"),
-                     .refused = world.sometimes("no item could be evicted"),
-                     .changed_in_place = world.sometimes("an item was changed in place"),
-                     .expired = world.sometimes("the life of an item had ended")})) {
+      conditions_(std::make_shared<Conditions>(Conditions{
+          .pointer_hit = world.sometimes("a READ has given a value"),
+          .expired_pointer = world.sometimes("a lease had ended before a READ"),
+          .changed_item = world.sometimes("an item had changed when it was read"),
+          .late_read = world.sometimes("a lease ended during a READ"),
+          .renewed = world.sometimes("a report has renewed a lease"),
+          .lost_report = world.sometimes("a report was lost"),
+          .reconnected = world.sometimes("a client has connected again"),
+          .evicted = world.sometimes("an item was evicted"),
+          .refused = world.sometimes("no item could be evicted"),
+          .changed_in_place = world.sometimes("an item was changed in place"),
+          .expired = world.sometimes("the life of an item had ended"),
+          .shared_pointer =
+              world.sometimes("a client has used a pointer that another one of its host got")})) {
   const bool has_backend = world.choose(4) != 3;
   const std::uint64_t latency_ns = world.one_of<std::uint64_t>({0, 1, 10}) * microsecond_ns;
   if (has_backend) backend_.emplace(latency_ns);
   lives_.emplace(world.one_of<std::uint64_t>({0, 0, 0, 0, 0, 30, 100, 300}) * microsecond_ns);
+  if (world.choose(4) == 3) clients_per_host_ = 2;
+  options_.report_counts = clients_per_host_ == 2 && world.choose(2) == 1;
   if (has_backend && !lives_->have_ends()) {
     map_history_ = &world.history<Map>();
   } else {
@@ -201,11 +206,12 @@ void CHintWorld::serve(fabric::Host& host) {
 }
 
 // Null if the server does not start in time.
-std::unique_ptr<c_hint::Client> CHintWorld::connect(fabric::Host& host) {
+std::unique_ptr<c_hint::Client> CHintWorld::connect(
+    fabric::Host& host, const std::shared_ptr<c_hint::NodeCache>& node) {
   return scenarios::connect_within(
       host, options_.server_timeout_ns, options_.reconnect_pause_ns, [&] {
         return c_hint::Client::connect(host, {.host = "server", .service = options_.service},
-                                       options_);
+                                       options_, node);
       });
 }
 
@@ -225,6 +231,7 @@ bool CHintWorld::execute(fabric::Host& host, c_hint::Client& client, std::uint32
     if (result) lives_->carried_out(operation, host.now_ns());
     const auto* const get = std::get_if<Map::Get>(&operation);
     if (read_at) judge_acceptance(get->key, *read_at);
+    if (clients_per_host_ > 1) note_read(number, operation, read_at.has_value());
     if (get != nullptr && result && result->value) judge_life(get->key, *result->value, begin_ns);
     return result;
   };
@@ -237,9 +244,24 @@ bool CHintWorld::execute(fabric::Host& host, c_hint::Client& client, std::uint32
   return answer != Answer::disconnected;
 }
 
-void CHintWorld::work(fabric::Host& host, std::uint32_t number) {
+// The clients of a host end together.
+void CHintWorld::work_on(fabric::Host& host, std::uint32_t number) {
   set_clock(host);
-  const auto client = connect(host);
+  if (clients_per_host_ == 1) return work(host, number, nullptr);
+  const auto node = std::make_shared<c_hint::NodeCache>(options_);
+  std::vector<fabric::FiberId> fibers;
+  const std::uint32_t first = number * clients_per_host_;
+  const std::uint32_t end = std::min(first + clients_per_host_, plan_.clients());
+  for (std::uint32_t client = first; client < end; ++client) {
+    fibers.push_back(host.spawn({.name = "client " + std::to_string(client)},
+                                [this, &host, client, node] { work(host, client, node); }));
+  }
+  for (const fabric::FiberId fiber : fibers) host.join(fiber);
+}
+
+void CHintWorld::work(fabric::Host& host, std::uint32_t number,
+                      const std::shared_ptr<c_hint::NodeCache>& node) {
+  const auto client = connect(host, node);
   if (client == nullptr) return;
   const fabric::AtEnd count([&] { note(client->statistics()); });
   for (const Map::Operation& operation : plan_.operations(number)) {
@@ -279,6 +301,14 @@ void CHintWorld::judge_life(const std::string& key, const std::string& value,
                   " ns after the end of its life returned \"" + value + "\"");
 }
 
+// A client that READs a key before any other operation on it uses a pointer of another client.
+void CHintWorld::note_read(std::uint32_t number, const Map::Operation& operation,
+                           bool is_by_pointer) {
+  const std::string key = Map::partition(operation);
+  conditions_->shared_pointer.reached_if(is_by_pointer && !used_keys_.contains({number, key}));
+  used_keys_.emplace(number, key);
+}
+
 // Judges the promises that the client would rely on now, whether or not it does.
 void CHintWorld::judge_leases(c_hint::Client& client) {
   for (const auto& [hash, pointer] : client.leased_pointers()) {
@@ -313,8 +343,9 @@ void CHintWorld::judge_memory() {
 void CHintWorld::run() {
   world_.name(0, options_.items_bytes, "items");
   world_.server("server", [this](fabric::Host& host) { serve(host); });
-  world_.clients(plan_.clients(),
-                 [this](fabric::Host& host, std::uint32_t number) { work(host, number); });
+  const std::uint32_t hosts = (plan_.clients() + clients_per_host_ - 1) / clients_per_host_;
+  world_.clients(hosts,
+                 [this](fabric::Host& host, std::uint32_t number) { work_on(host, number); });
   world_.at_rest([this] { judge_memory(); });
   world_.run();
 }

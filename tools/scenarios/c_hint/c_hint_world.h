@@ -4,6 +4,8 @@
 // Everything is small: memory for a few items, and leases of a few operations, so items are evicted
 // and memory is used again while clients hold pointers to it.
 //
+// In some runs, two clients run on each host, and share their pointers and reports.
+//
 // The wall clocks of two hosts differ by at most the error that the options assume.
 //
 // With a backend, what clients see is a map. Without one, or if values have a time to live, it is a
@@ -14,8 +16,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "checkers/specifications/cache_register.h"
 #include "checkers/specifications/key_value_map.h"
@@ -65,13 +69,17 @@ class CHintWorld {
   void draw_policies(c_hint::Options& options);
   void set_clock(fabric::Host& host);
   void serve(fabric::Host& host);
-  void work(fabric::Host& host, std::uint32_t number);
-  std::unique_ptr<c_hint::Client> connect(fabric::Host& host);
+  void work_on(fabric::Host& host, std::uint32_t number);
+  void work(fabric::Host& host, std::uint32_t number,
+            const std::shared_ptr<c_hint::NodeCache>& node);
+  std::unique_ptr<c_hint::Client> connect(fabric::Host& host,
+                                          const std::shared_ptr<c_hint::NodeCache>& node);
   bool execute(fabric::Host& host, c_hint::Client& client, std::uint32_t number,
                const Map::Operation& planned);
   bool keeps_pact(std::uint64_t hash, std::uint64_t offset) const;
   void judge_acceptance(const std::string& key, std::uint64_t offset);
   void judge_life(const std::string& key, const std::string& value, std::uint64_t begin_ns);
+  void note_read(std::uint32_t number, const Map::Operation& operation, bool is_by_pointer);
   void judge_leases(c_hint::Client& client);
   void note(const c_hint::OperationStatistics& statistics);
   void judge_memory();
@@ -80,10 +88,12 @@ class CHintWorld {
   const check::Plan<Map>& plan_;
   Values values_ = Values::equal_words;
   c_hint::Options options_;
-  std::uint64_t pause_ns_;  // between two operations of a client
+  std::uint64_t pause_ns_;              // between two operations of a client
+  std::uint32_t clients_per_host_ = 1;  // several share their pointers
   std::optional<c_hint::MapBackend> backend_;
   std::optional<Lives> lives_;
-  check::History<Map>* map_history_ = nullptr;  // null: it is a cache
+  std::set<std::pair<std::uint32_t, std::string>> used_keys_;  // by clients that share pointers
+  check::History<Map>* map_history_ = nullptr;                 // null: it is a cache
   check::History<Cache>* cache_history_ = nullptr;
   std::shared_ptr<Conditions> conditions_;
   const c_hint::Server* running_ = nullptr;
