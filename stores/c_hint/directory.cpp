@@ -8,8 +8,17 @@
 
 namespace falafel::c_hint {
 
-Directory::Directory(const Options& options)
+DirectoryStatistics& DirectoryStatistics::operator+=(const DirectoryStatistics& other) {
+  evictions += other.evictions;
+  refusals += other.refusals;
+  renewals += other.renewals;
+  shorter_leases += other.shorter_leases;
+  return *this;
+}
+
+Directory::Directory(const Options& options, std::uint64_t first_offset)
     : options_(options),
+      first_offset_(first_offset),
       memory_(options.items_bytes, options.min_block_bytes),
       replacement_(make_replacement(options)) {}
 
@@ -69,13 +78,13 @@ const Descriptor& Directory::renew(Item item, std::uint64_t accesses, std::uint6
 
 void Directory::reclaim(std::uint64_t now_ns) {
   while (!waiting_.empty() && may_reclaim(options_, waiting_.begin()->first, now_ns)) {
-    memory_.free(waiting_.begin()->second);
+    free(waiting_.begin()->second);
     waiting_.erase(waiting_.begin());
   }
 }
 
 void Directory::retire(std::uint64_t offset, std::uint64_t lease_end_ns, std::uint64_t now_ns) {
-  if (!options_.safeguards.delayed_reclamation) return memory_.free(offset);
+  if (!options_.safeguards.delayed_reclamation) return free(offset);
   waiting_.emplace(lease_end_ns, offset);
   reclaim(now_ns);
 }
@@ -85,7 +94,7 @@ bool Directory::evict_one(std::uint64_t now_ns) {
   const auto victim =
       replacement_->evict(options_.safeguards.eviction_after_lease ? lease_ended(now_ns) : any);
   if (!victim) return false;
-  memory_.free(descriptors_.at(*victim).offset);
+  free(descriptors_.at(*victim).offset);
   descriptors_.erase(*victim);
   ++statistics_.evictions;
   return true;
@@ -95,11 +104,19 @@ std::optional<std::uint64_t> Directory::allocate(std::uint64_t item_bytes, std::
   reclaim(now_ns);
   if (item_bytes > memory_.total_bytes()) return std::nullopt;
   while (true) {
-    if (const auto offset = memory_.allocate(item_bytes)) return offset;
+    if (const auto offset = memory_.allocate(item_bytes)) return first_offset_ + *offset;
     if (!evict_one(now_ns)) break;
   }
   ++statistics_.refusals;
   return std::nullopt;
+}
+
+std::map<std::uint64_t, std::uint64_t> Directory::allocated() const {
+  std::map<std::uint64_t, std::uint64_t> allocated;
+  for (const auto& [offset, bytes] : memory_.allocated()) {
+    allocated.emplace(first_offset_ + offset, bytes);
+  }
+  return allocated;
 }
 
 bool Directory::permits_reads() const {

@@ -41,12 +41,14 @@ struct DirectoryStatistics {
   std::uint64_t refusals = 0;        // no room, because no item could be evicted
   std::uint64_t renewals = 0;        // of items in reports
   std::uint64_t shorter_leases = 0;  // a lease ended before one granted earlier for the same memory
+
+  DirectoryStatistics& operator+=(const DirectoryStatistics& other);
 };
 
 class Directory {
  public:
-  // `options` outlives this object.
-  explicit Directory(const Options& options);
+  // The memory of options.items_bytes begins at this offset. `options` outlives this object.
+  explicit Directory(const Options& options, std::uint64_t first_offset = 0);
 
   // Null if the key is not cached.
   const Descriptor* find(std::span<const std::byte> key) const;
@@ -78,7 +80,9 @@ class Directory {
 
   const std::map<Item, Descriptor>& descriptors() const { return descriptors_; }
   const DirectoryStatistics& statistics() const { return statistics_; }
-  const stores::BuddyAllocator& memory() const { return memory_; }
+  std::uint64_t free_bytes() const { return memory_.free_bytes(); }
+  // The sizes of blocks that are in use, by offset.
+  std::map<std::uint64_t, std::uint64_t> allocated() const;
   // Offsets of memory that waits for its lease, by the end of that lease.
   const std::multimap<std::uint64_t, std::uint64_t>& waiting() const { return waiting_; }
 
@@ -88,11 +92,13 @@ class Directory {
   std::uint64_t used_bytes() const { return memory_.total_bytes() - memory_.free_bytes(); }
   const Descriptor& use(Item item, std::uint64_t accesses, std::uint64_t now_ns);
   void grant(Item item, Descriptor& descriptor, std::uint64_t now_ns);
+  void free(std::uint64_t offset) { memory_.free(offset - first_offset_); }
   void retire(std::uint64_t offset, std::uint64_t lease_end_ns, std::uint64_t now_ns);
   void reclaim(std::uint64_t now_ns);
   bool evict_one(std::uint64_t now_ns);
 
   const Options& options_;
+  std::uint64_t first_offset_;
   stores::BuddyAllocator memory_;
   std::unique_ptr<Replacement> replacement_;
   std::map<Item, Descriptor> descriptors_;

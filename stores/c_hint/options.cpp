@@ -18,6 +18,7 @@ constexpr std::uint64_t largest_items_bytes = std::uint64_t{1} << 43;
 constexpr std::uint32_t least_message_bytes = 128;
 constexpr std::uint32_t most_message_bytes = 1U << 30;
 constexpr std::uint32_t most_queues = 64;
+constexpr std::uint32_t most_communication_threads = 64;
 
 std::optional<std::string> find_bad_memory(const Options& options) {
   const std::uint64_t block = options.min_block_bytes;
@@ -25,12 +26,17 @@ std::optional<std::string> find_bad_memory(const Options& options) {
     return fmt::format("min_block_bytes is {} but must be a multiple of {}", block,
                        fabric::word_bytes);
   }
-  if (options.items_bytes <= largest_items_bytes && options.items_bytes % block == 0 &&
-      std::has_single_bit(options.items_bytes / block)) {
-    return std::nullopt;
+  if (options.items_bytes > largest_items_bytes || options.items_bytes % block != 0 ||
+      !std::has_single_bit(options.items_bytes / block)) {
+    return fmt::format("items_bytes is {} but must be min_block_bytes ({}) times a power of two",
+                       options.items_bytes, block);
   }
-  return fmt::format("items_bytes is {} but must be min_block_bytes ({}) times a power of two",
-                     options.items_bytes, block);
+  if (!std::has_single_bit(options.shards) || options.shards > options.items_bytes / block) {
+    return fmt::format(
+        "shards is {} but must be a power of two, and at most the {} blocks of memory",
+        options.shards, options.items_bytes / block);
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -75,6 +81,8 @@ std::optional<std::string> find_invalid_option(const Options& options,
   const std::uint32_t most_bytes = std::min(device.max_message_bytes, most_message_bytes);
   const std::array problems{
       find_bad_memory(options),
+      find_out_of_range("communication_threads", options.communication_threads,
+                        options.shards > 1 ? 1 : 0, most_communication_threads),
       find_out_of_range("least_contiguous_percent", options.least_contiguous_percent, 0, 100),
       find_out_of_range("queues", options.queues, 1, most_queues),
       find_out_of_range("unit_of_empty_memory_ns", options.unit_of_empty_memory_ns, 0,

@@ -117,6 +117,12 @@ struct Options {
   // READs are switched off while a smaller share of the free memory than this is in one block (4).
   std::uint32_t least_contiguous_percent = 0;
 
+  // Shards, each of which has a part of the keys and of the memory, and a fiber of its own (2.1); a
+  // power of two. Communication threads take the messages and pass them on; if there is none, the
+  // only shard takes them itself.
+  std::uint32_t shards = 1;
+  std::uint32_t communication_threads = 0;
+
   // The choice of the items that give way (3.3, 5).
   ReplacementKind replacement = ReplacementKind::popularity_queues;
   std::uint32_t queues = 8;

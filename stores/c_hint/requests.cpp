@@ -1,5 +1,7 @@
 #include "stores/c_hint/requests.h"
 
+#include <memory>
+
 #include "stores/bytes.h"
 
 namespace falafel::c_hint {
@@ -47,7 +49,8 @@ std::optional<Request> parse(const stores::ServerEnds::Arrival& arrival,
   if (!request || !is_well_formed(*request, container_bytes)) return std::nullopt;
   if (request->header.kind == RequestKind::report && request->header.argument > 0) {
     request->value.resize(request->header.argument);
-    arrival.end->block->read(0, request->value);
+    const std::shared_ptr<fabric::MemoryBlock> block = arrival.end->block;
+    block->read(0, request->value);  // another fiber may forget the end meanwhile
   }
   return request;
 }

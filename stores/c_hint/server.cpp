@@ -27,6 +27,8 @@ ServerStatistics Server::statistics() const { return state_->statistics(); }
 
 fabric::MemoryBlock& Server::memory() { return state_->memory(); }
 
-const Directory& Server::directory() const { return state_->shard().directory(); }
+const Directory& Server::directory_of(Item item) const {
+  return state_->shard_of_hash(item).directory();
+}
 
 }  // namespace falafel::c_hint

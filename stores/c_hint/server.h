@@ -1,6 +1,6 @@
 // The server of C-Hint in HydraDB (Wang, Meng, Zhang, Tan: C-Hint: An Effective and Reliable Cache
-// Management for RDMA-Accelerated Key-Value Stores, SoCC 2014), with one shard. It carries out
-// SETs, REMOVEs and the GETs that arrive as messages; other GETs are READs of its memory.
+// Management for RDMA-Accelerated Key-Value Stores, SoCC 2014). It carries out SETs, REMOVEs and
+// the GETs that arrive as messages; other GETs are READs of its memory.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ struct ServerStatistics {
   std::uint64_t items = 0;              // currently
   std::uint64_t requests = 0;           // served
   std::uint64_t malformed_requests = 0;
-  std::uint64_t busy_ns = 0;  // from a completion until it was handled
+  std::uint64_t concurrent_requests = 0;  // begun by a shard while another one was busy
+  std::uint64_t busy_ns = 0;  // from a completion until it was handled, and of shards' threads
   ShardStatistics shard{};
   DirectoryStatistics directory{};
 };
@@ -42,10 +43,10 @@ class ServerState;
 
 class Server {
  public:
-  // The server runs as daemon fibers of the host: one accepts connections, one polls for
-  // completions and does everything else. `backend` outlives the server; null: there is none, so
-  // what is evicted is lost. Errors: invalid_argument (an option out of range), out_of_memory,
-  // address_in_use.
+  // The server runs as daemon fibers of the host: one accepts connections, and the shards and
+  // communication threads of the options do everything else. `backend` outlives the server; null:
+  // there is none, so what is evicted is lost. Errors: invalid_argument (an option out of range),
+  // out_of_memory, address_in_use.
   static fabric::Result<std::unique_ptr<Server>> start(fabric::Host& host, const Options& options,
                                                        Backend* backend = nullptr);
   // Stops the server without waiting.
@@ -57,7 +58,7 @@ class Server {
   ServerStatistics statistics() const;
   // The items.
   fabric::MemoryBlock& memory();
-  const Directory& directory() const;
+  const Directory& directory_of(Item item) const;
 
  private:
   explicit Server(std::shared_ptr<ServerState> state);

@@ -1,14 +1,15 @@
-// The server at work: its fibers, and the requests that they pass to the shard.
+// The server at work: its fibers, and the requests that they pass to the shards.
 #pragma once
 
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <vector>
 
 #include "fabric/fabric.h"
 #include "stores/c_hint/requests.h"
 #include "stores/c_hint/server.h"
 #include "stores/c_hint/shard.h"
+#include "stores/c_hint/shard_thread.h"
 #include "stores/exchange/exchange_server.h"
 #include "stores/registered_memory.h"
 
@@ -32,15 +33,21 @@ class ServerState final : public std::enable_shared_from_this<ServerState>,
   ServerInspection inspect() const;
   ServerStatistics statistics() const;
   fabric::MemoryBlock& memory() { return *items_.block; }
-  const Shard& shard() const { return *shard_; }
+  const Shard& shard_of_hash(std::uint64_t hash) const {
+    return *shards_[shard_of(hash, options_.shards)];
+  }
 
  private:
   Verifier verifier() const;
   ServerHello hello() const;
   void admit(fabric::ConnectionRequest& request) override;
   bool serve(const stores::ServerEnds::Arrival& arrival) override;
-  void serve(const Request& request);
-  void serve_report(const Request& request);
+  void start_shards();
+  void dispatch(Request request);
+  void hand_over(std::uint32_t shard, ShardWork work);
+  void carry_out(std::uint32_t shard, ShardWork& work);
+  void carry_out_report(std::uint32_t shard, ShardWork& work);
+  ReportProgress progress_of(const Request& request) const;
   void reply(const Request& request, ReplyHeader header, std::span<const std::byte> value);
   void reply_by_write(const Request& request, ReplyHeader header,
                       std::span<const std::byte> contents);
@@ -51,7 +58,10 @@ class ServerState final : public std::enable_shared_from_this<ServerState>,
   const std::uint64_t incarnation_;
   stores::ExchangeServer server_;
   stores::RegisteredMemory items_;
-  std::optional<Shard> shard_;
+  std::vector<std::unique_ptr<Shard>> shards_;
+  // One for each shard if there are communication threads. Otherwise empty.
+  std::vector<std::unique_ptr<ShardThread>> threads_;
+  std::vector<fabric::FiberId> fibers_;  // of these threads
   ServerStatistics statistics_;
 };
 

@@ -6,6 +6,15 @@
 
 namespace falafel::c_hint {
 
+ShardStatistics& ShardStatistics::operator+=(const ShardStatistics& other) {
+  hits += other.hits;
+  misses += other.misses;
+  expirations += other.expirations;
+  reports += other.reports;
+  in_place_updates += other.in_place_updates;
+  return *this;
+}
+
 std::uint64_t Shard::lease_clock_ns() {
   return options_.lease_in_reply == LeaseForm::term ? host_.now_ns() : host_.wall_clock_ns();
 }
@@ -171,27 +180,20 @@ ShardReply Shard::remove(std::span<const std::byte> key) {
   return {.status = was_behind || was_cached ? ReplyStatus::deleted : ReplyStatus::not_found};
 }
 
-ReportReply Shard::report(std::span<const ReportEntry> entries) {
+void Shard::report(ReportProgress& report) {
   ++statistics_.reports;
-  const std::uint64_t begin_ns = host_.now_ns();
-  const auto left_ns = [&] {
-    return options_.report_budget_ns -
-           std::min(host_.now_ns() - begin_ns, options_.report_budget_ns);
-  };
-  ReportReply reply;
-  reply.leases.reserve(entries.size());
-  for (const ReportEntry& entry : entries) {
-    if (left_ns() == 0) break;
+  const std::uint64_t end_ns = host_.now_ns() + report.budget_left_ns;
+  for (std::size_t number = 0; number < report.entries.size() && host_.now_ns() < end_ns;
+       ++number) {
+    const ReportEntry& entry = report.entries[number];
+    if (shard_of(entry.hash, options_.shards) != number_) continue;
     const Descriptor* descriptor = unless_expired(directory_.find(entry.hash));
-    RenewedLease& lease =
-        reply.leases.emplace_back(RenewedLease{.hash = entry.hash, .version = entry.version});
     if (descriptor == nullptr || descriptor->version != entry.version) continue;
     const std::uint64_t now_ns = lease_clock_ns();
     descriptor = &directory_.renew(entry.hash, entry.accesses, now_ns);
-    lease.lease_ns = lease_for_reply(*descriptor, now_ns);
+    report.leases[number].lease_ns = lease_for_reply(*descriptor, now_ns);
   }
-  reply.budget_left_ns = left_ns();
-  return reply;
+  report.budget_left_ns = end_ns - std::min(host_.now_ns(), end_ns);
 }
 
 }  // namespace falafel::c_hint

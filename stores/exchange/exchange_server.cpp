@@ -20,13 +20,17 @@ fabric::Result<void> ExchangeServer::listen(std::uint16_t service) {
   return {};
 }
 
-void ExchangeServer::start(std::shared_ptr<ExchangeService> service, const char* serving_fiber) {
+void ExchangeServer::start(std::shared_ptr<ExchangeService> service, const char* serving_fiber,
+                           std::uint32_t serving_fibers) {
+  serving_fibers_ = serving_fibers;
   fibers_.push_back(host_.spawn({.name = "accept", .daemon = true}, [this, service] {
     accept_connections(host_, *listener_,
                        [&](fabric::ConnectionRequest& request) { service->admit(request); });
   }));
-  fibers_.push_back(host_.spawn({.name = serving_fiber, .daemon = true},
-                                [this, service] { serve_all(*service); }));
+  for (std::uint32_t fiber = 0; fiber < serving_fibers; ++fiber) {
+    fibers_.push_back(host_.spawn({.name = serving_fiber, .daemon = true},
+                                  [this, service] { serve_all(*service); }));
+  }
 }
 
 void ExchangeServer::stop() {
@@ -50,12 +54,12 @@ void ExchangeServer::serve_all(ExchangeService& service) {
   while (true) {
     wait_for_completion();
     if (host_.is_cancelled()) return;
-    FALAFEL_ASSERT(!is_busy_, "a server carries out one request at a time");
-    is_busy_ = true;
+    FALAFEL_ASSERT(busy_fibers_ < serving_fibers_, "a fiber serves one request at a time");
+    ++busy_fibers_;
     const std::uint64_t begin_ns = host_.now_ns();
     serve(service);
     busy_ns_ += host_.now_ns() - begin_ns;
-    is_busy_ = false;
+    --busy_fibers_;
   }
 }
 

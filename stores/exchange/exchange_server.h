@@ -1,5 +1,5 @@
 // The fibers of a server that its clients use by exchanges (server_ends.h): one accepts
-// connections, one takes completions and serves the requests, one at a time.
+// connections, one or several take completions and serve the requests, each one at a time.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ class ExchangeService {
   virtual ~ExchangeService() = default;
   // Accepts or rejects.
   virtual void admit(fabric::ConnectionRequest& request) = 0;
-  // Serves a request. False: it is malformed, so its connection is taken down.
+  // Serves a request. False: it is malformed, so its connection is taken down. If several fibers
+  // serve, the end of the arrival may be gone when this fiber has waited.
   virtual bool serve(const ServerEnds::Arrival& arrival) = 0;
 };
 
@@ -30,8 +31,9 @@ class ExchangeServer {
 
   // Errors: out_of_memory, address_in_use.
   fabric::Result<void> listen(std::uint16_t service);
-  // The fibers keep `service` alive, which owns this object. The second one has that name.
-  void start(std::shared_ptr<ExchangeService> service, const char* serving_fiber);
+  // The fibers keep `service` alive, which owns this object. Those that serve have that name.
+  void start(std::shared_ptr<ExchangeService> service, const char* serving_fiber,
+             std::uint32_t serving_fibers = 1);
   // Does not wait.
   void stop();
 
@@ -39,7 +41,7 @@ class ExchangeServer {
   // After listen().
   ServerEnds& ends() { return *ends_; }
   const ServerEnds& ends() const { return *ends_; }
-  bool is_busy() const { return is_busy_; }  // with a completion
+  bool is_busy() const { return busy_fibers_ > 0; }  // with a completion
   std::uint64_t busy_ns() const { return busy_ns_; }
 
  private:
@@ -53,7 +55,8 @@ class ExchangeServer {
   std::unique_ptr<fabric::CompletionQueue> completions_;
   std::unique_ptr<fabric::Listener> listener_;
   std::optional<ServerEnds> ends_;
-  bool is_busy_ = false;
+  std::uint32_t serving_fibers_ = 0;
+  std::uint32_t busy_fibers_ = 0;
   std::uint64_t busy_ns_ = 0;
   std::vector<fabric::FiberId> fibers_;
 };

@@ -114,6 +114,20 @@ TEST(Directory, KeepsMemoryForALeaseThatOutlivesTheNextItem) {
   EXPECT_EQ(directory.end_of_granted_lease(descriptor), 1'030U);
 }
 
+TEST(Directory, HasMemoryFromItsFirstOffset) {
+  const Options options = small_options();
+  Directory directory(options, 1'024);
+  put(directory, "a", 1'000);
+  put(directory, "b", 1'000);
+  EXPECT_EQ(directory.find(bytes_of("a"))->offset, 1'024U);
+  EXPECT_EQ(directory.allocated(), (std::map<std::uint64_t, std::uint64_t>{
+                                       {1'024, block_bytes}, {1'024 + block_bytes, block_bytes}}));
+  directory.remove(hash_of("a"), 1'000);
+  EXPECT_EQ(directory.waiting().begin()->second, 1'024U);
+  put(directory, "c", 10'000);
+  EXPECT_EQ(directory.find(bytes_of("c"))->offset, 1'024U);
+}
+
 TEST(Directory, RenewsByReports) {
   const Options options = small_options();
   Directory directory(options);

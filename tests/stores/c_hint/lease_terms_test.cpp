@@ -52,6 +52,13 @@ TEST(Options, AreChecked) {
   EXPECT_EQ(find_invalid_option(options, device),
             "items_bytes is 192 but must be min_block_bytes (64) times a power of two");
   options = {};
+  options.shards = 3;
+  EXPECT_EQ(find_invalid_option(options, device),
+            "shards is 3 but must be a power of two, and at most the 1048576 blocks of memory");
+  options.shards = 2;
+  EXPECT_EQ(find_invalid_option(options, device),
+            "communication_threads is 0 but must be from 1 to 64");
+  options = {};
   options.queues = 0;
   EXPECT_EQ(find_invalid_option(options, device), "queues is 0 but must be from 1 to 64");
 }

@@ -89,6 +89,7 @@ struct CHintWorld::Conditions {
   check::Condition& changed_in_place;
   check::Condition& expired;
   check::Condition& shared_pointer;
+  check::Condition& concurrent_shards;
 };
 
 CHintWorld::CHintWorld(check::World& world, const check::Plan<Map>& plan)
@@ -109,13 +110,15 @@ CHintWorld::CHintWorld(check::World& world, const check::Plan<Map>& plan)
           .changed_in_place = world.sometimes("an item was changed in place"),
           .expired = world.sometimes("the life of an item had ended"),
           .shared_pointer =
-              world.sometimes("a client has used a pointer that another one of its host got")})) {
+              world.sometimes("a client has used a pointer that another one of its host got"),
+          .concurrent_shards = world.sometimes("two shards were busy at once")})) {
   const bool has_backend = world.choose(4) != 3;
   const std::uint64_t latency_ns = world.one_of<std::uint64_t>({0, 1, 10}) * microsecond_ns;
   if (has_backend) backend_.emplace(latency_ns);
   lives_.emplace(world.one_of<std::uint64_t>({0, 0, 0, 0, 0, 30, 100, 300}) * microsecond_ns);
   if (world.choose(4) == 3) clients_per_host_ = 2;
   options_.report_counts = clients_per_host_ == 2 && world.choose(2) == 1;
+  draw_shards();
   if (has_backend && !lives_->have_ends()) {
     map_history_ = &world.history<Map>();
   } else {
@@ -180,6 +183,13 @@ void CHintWorld::draw_policies(c_hint::Options& options) {
   options.picks_per_list = world_.one_of<std::uint32_t>({2, 1});
   options.least_contiguous_percent = world_.one_of<std::uint32_t>({0, 0, 0, 60});
   options.gets = world_.choose(8) == 7 ? c_hint::GetPath::messages : c_hint::GetPath::reads;
+}
+
+// Otherwise, one shard takes the messages itself.
+void CHintWorld::draw_shards() {
+  if (world_.choose(4) != 3) return;
+  options_.shards = world_.one_of<std::uint32_t>({2, 1});
+  options_.communication_threads = world_.one_of<std::uint32_t>({1, 2});
 }
 
 // Hosts
@@ -278,7 +288,7 @@ void CHintWorld::work(fabric::Host& host, std::uint32_t number,
 // The pact ends with the server.
 bool CHintWorld::keeps_pact(std::uint64_t hash, std::uint64_t offset) const {
   if (running_ == nullptr || starts_ > 1) return true;
-  const c_hint::Directory& directory = running_->directory();
+  const c_hint::Directory& directory = running_->directory_of(hash);
   const c_hint::Descriptor* const descriptor = directory.find(hash);
   return (descriptor != nullptr && descriptor->offset == offset) ||
          std::ranges::any_of(directory.waiting(),
@@ -335,6 +345,7 @@ void CHintWorld::judge_memory() {
   conditions_->refused.reached_if(statistics.directory.refusals > 0);
   conditions_->changed_in_place.reached_if(statistics.shard.in_place_updates > 0);
   conditions_->expired.reached_if(statistics.shard.expirations > 0);
+  conditions_->concurrent_shards.reached_if(statistics.concurrent_requests > 0);
   if (server_->is_busy) return;  // it was stopped in the middle of a change
   const std::vector<std::string> problems = c_hint::find_problems(*server_);
   if (!problems.empty()) world_.fail(std::string(memory_property), problems.front());

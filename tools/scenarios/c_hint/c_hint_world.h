@@ -4,7 +4,8 @@
 // Everything is small: memory for a few items, and leases of a few operations, so items are evicted
 // and memory is used again while clients hold pointers to it.
 //
-// In some runs, two clients run on each host, and share their pointers and reports.
+// In some runs, two clients run on each host, and share their pointers and reports. In some, the
+// server has communication threads and two shards.
 //
 // The wall clocks of two hosts differ by at most the error that the options assume.
 //
@@ -67,6 +68,7 @@ class CHintWorld {
   c_hint::Options draw_options();
   void draw_leases(c_hint::Options& options);
   void draw_policies(c_hint::Options& options);
+  void draw_shards();
   void set_clock(fabric::Host& host);
   void serve(fabric::Host& host);
   void work_on(fabric::Host& host, std::uint32_t number);
