@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +21,7 @@
 #include "falafel/metrics.h"
 #include "falafel/store.h"
 #include "stores/c_hint/client.h"
+#include "stores/c_hint/node_cache.h"
 #include "stores/pilaf/client.h"
 #include "stores/race/client.h"
 #include "stores/two_sided/client.h"
@@ -85,6 +87,14 @@ void use_c_hint(fabric::Host& host, Bytes key, Bytes value) {
   client->set(key, value);
   GetResult result = client->get(key);
   EXPECT_TRUE(result.value.size() > 0);
+}
+
+void share_pointers_of_c_hint(fabric::Host& host, const fabric::Address& server,
+                              const c_hint::Options& options) {
+  using namespace c_hint;
+  const auto node = std::make_shared<NodeCache>(options);
+  auto client = Client::connect(host, server, options, node);
+  EXPECT_TRUE(client.has_value());
 }
 
 void use_pilaf(fabric::Host& host, Bytes key, Bytes value) {
